@@ -1,0 +1,51 @@
+# The three shapes of target in this tree.  Every folder is one library named after its path
+# (pilot/base -> pilot_base, alias pilot::base) and, where *_test.cpp files stand beside the code,
+# one test program of the same name with the suffix _test.
+
+# pilot_library(NAME [SOURCES ...] [DEPS ...] [PRIVATE_DEPS ...] [TESTS ...] [TEST_DEPS ...] [LABEL unit])
+function(pilot_library name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;DEPS;PRIVATE_DEPS;TESTS;TEST_DEPS" ${ARGN})
+  if(arg_SOURCES)
+    add_library(${name} STATIC ${arg_SOURCES})
+    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
+  else()
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} INTERFACE ${arg_DEPS})
+  endif()
+  if(arg_TESTS)
+    if(NOT arg_LABEL)
+      set(arg_LABEL unit)
+    endif()
+    pilot_gtest(${name}_test LABEL ${arg_LABEL} SOURCES ${arg_TESTS}
+                DEPS ${name} ${arg_PRIVATE_DEPS} ${arg_TEST_DEPS})
+  endif()
+endfunction()
+
+# pilot_program(NAME SOURCES ... [DEPS ...]): an installed executable
+function(pilot_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# pilot_gtest(NAME LABEL unit|contract|integration SOURCES ... [DEPS ...]): a GoogleTest program,
+# each case registered with CTest under the label.  `all_<label>_tests` builds those of one label.
+function(pilot_gtest name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE PILOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             PILOT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  if(NOT TARGET all_${arg_LABEL}_tests)
+    add_custom_target(all_${arg_LABEL}_tests)
+  endif()
+  add_dependencies(all_${arg_LABEL}_tests ${name})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT 120)
+endfunction()

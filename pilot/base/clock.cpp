@@ -1,0 +1,34 @@
+#include "pilot/base/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+namespace pilot {
+namespace {
+
+class SystemClock final : public Clock {
+ public:
+  WallTime wall() const override {
+    return std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+  }
+  SteadyTime steady() const override { return std::chrono::steady_clock::now(); }
+};
+
+}  // namespace
+
+const Clock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
+std::string iso8601(WallTime time) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, ms % 1000);
+}
+
+}  // namespace pilot

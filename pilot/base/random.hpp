@@ -1,0 +1,11 @@
+// Random bytes from the kernel, for secrets and ids.
+#pragma once
+
+#include <string>
+
+namespace pilot {
+
+// `bytes` random bytes as 2 x `bytes` hexadecimal digits.  256-bit secrets: random_hex(32).
+std::string random_hex(int bytes);
+
+}  // namespace pilot
