@@ -1,0 +1,108 @@
+// What happened to a pilot: the entries of its event log, from which its state follows.  The log's
+// form on disk is in pilot/store/README.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "pilot/model/node.hpp"
+#include "pilot/model/pilot_spec.hpp"
+#include "pilot/model/service_spec.hpp"
+#include "pilot/model/states.hpp"
+
+namespace pilot::model {
+
+struct PilotCreated {
+  std::string id;  // random, unique for ever; names are used again
+  PilotSpec spec;
+  std::string version;  // of the program
+  std::string user, host;
+  bool operator==(const PilotCreated&) const = default;
+};
+
+struct AllocationSubmitted {
+  std::string allocation;  // "a0"
+  std::string job_id;      // the batch system's name for it
+  int nodes = 0;
+  bool operator==(const AllocationSubmitted&) const = default;
+};
+
+struct AllocationChanged {
+  std::string allocation;
+  AllocationPhase phase = AllocationPhase::unknown;
+  std::string reason;  // the batch system's words
+  bool operator==(const AllocationChanged&) const = default;
+};
+
+struct HeadStarted {
+  ProcessIdentity process;
+  std::string host;
+  std::string endpoint;  // "tcp://127.77.1.2:20000"
+  int start = 1;         // 1 for the first, 2 after the first restart ...
+  bool operator==(const HeadStarted&) const = default;
+};
+
+struct NodeRegistered {
+  NodeInfo node;
+  bool operator==(const NodeRegistered&) const = default;
+};
+
+struct NodeChanged {
+  std::string node;
+  NodePhase phase = NodePhase::lost;
+  std::string reason;
+  bool operator==(const NodeChanged&) const = default;
+};
+
+struct ClusterPlanned {
+  ClusterPlan plan;
+  bool operator==(const ClusterPlanned&) const = default;
+};
+
+struct ClusterReady {
+  std::string framework;
+  bool operator==(const ClusterReady&) const = default;
+};
+
+// A service's state as its node agent reports it.
+struct ServiceChanged {
+  std::string service;
+  ServicePhase phase = ServicePhase::planned;
+  ProcessIdentity process;  // of the running one
+  int restarts = 0;         // within the restart policy's window
+  std::string reason;       // why: "killed by signal 9; starting again in 0.5s"
+  std::string log_tail;     // with `failed`: the last lines of its log
+  bool operator==(const ServiceChanged&) const = default;
+};
+
+struct PilotPhaseChanged {
+  PilotPhase phase = PilotPhase::submitted;
+  std::string reason;
+  bool operator==(const PilotPhaseChanged&) const = default;
+};
+
+// Something a person should see: a warning, what a command did.
+struct Note {
+  std::string text;
+  bool operator==(const Note&) const = default;
+};
+
+using EventBody = std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted, NodeRegistered,
+                               NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged, PilotPhaseChanged, Note>;
+
+struct Event {
+  std::uint64_t sequence = 0;  // 1, 2, 3 ... without gaps
+  WallTime at{};
+  EventBody body;
+  bool operator==(const Event&) const = default;
+};
+
+// "service_changed" ...: the name of the body's kind in the log and in JSON output.
+std::string_view kind_of(const EventBody& body);
+
+// One line for a person: "kafka/broker-2 ready (pid 4711)".
+std::string describe(const EventBody& body);
+
+}  // namespace pilot::model

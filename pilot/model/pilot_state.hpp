@@ -1,0 +1,74 @@
+// The state of a pilot: a pure fold over its events.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pilot/model/event.hpp"
+
+namespace pilot::model {
+
+struct AllocationState {
+  std::string job_id;
+  int nodes = 0;
+  AllocationPhase phase = AllocationPhase::pending;
+  std::string reason;
+  bool operator==(const AllocationState&) const = default;
+};
+
+struct NodeState {
+  NodeInfo info;
+  NodePhase phase = NodePhase::expected;
+  std::string reason;
+  bool operator==(const NodeState&) const = default;
+};
+
+struct ServiceState {
+  ServicePhase phase = ServicePhase::planned;
+  ProcessIdentity process;
+  int restarts = 0;        // within the policy's window
+  int total_restarts = 0;  // over the pilot's life
+  std::string reason;
+  std::string log_tail;
+  WallTime since{};
+  bool operator==(const ServiceState&) const = default;
+};
+
+struct ClusterState {
+  ClusterPlan plan;
+  bool ready = false;
+  std::map<std::string, ServiceState> services;  // by service id
+  bool operator==(const ClusterState&) const = default;
+};
+
+struct PilotState {
+  std::string id;
+  PilotSpec spec;
+  std::string version, user, host;
+  PilotPhase phase = PilotPhase::submitted;
+  std::string reason;
+  WallTime created{};
+  WallTime phase_since{};
+  std::optional<HeadStarted> head;
+  std::map<std::string, AllocationState> allocations;  // by allocation id
+  std::map<std::string, NodeState> nodes;              // by node id
+  std::map<std::string, ClusterState> clusters;        // by framework
+  // Every process that was ever started for this pilot and is not known to be gone: what stop verifies.
+  std::vector<ProcessIdentity> processes;
+  std::uint64_t last_sequence = 0;
+  bool operator==(const PilotState&) const = default;
+
+  const ServiceSpec* service_spec(std::string_view id) const;
+  const ServiceState* service_state(std::string_view id) const;
+};
+
+// The state after one more event.  Events that make no sense (a service that was never planned) are
+// ignored: an old log must stay readable by a newer program.
+void apply(PilotState& state, const Event& event);
+
+// All of a log.
+PilotState fold(const std::vector<Event>& events);
+
+}  // namespace pilot::model

@@ -1,0 +1,66 @@
+// What gives nodes: a batch system, or this machine (`local`).
+//
+// An allocation runs one node agent per node:
+//   pilot-agent node --pilot-dir DIR --allocation a0 --rank R [--address A] ...
+// The agent of rank 0 of the base allocation also keeps the head agent running.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pilot/base/result.hpp"
+#include "pilot/model/pilot_spec.hpp"
+#include "pilot/model/states.hpp"
+#include "pilot/plugin/framework_adaptor.hpp"
+
+namespace pilot::plugin {
+
+struct AllocationRequest {
+  std::string pilot_id;
+  std::string allocation;  // "a0"
+  int nodes = 1;
+  model::PilotSpec spec;
+  std::filesystem::path pilot_dir;
+  std::filesystem::path agent_program;  // pilot-agent
+};
+
+struct AllocationStatus {
+  std::string job_id;
+  model::AllocationPhase phase = model::AllocationPhase::unknown;
+  std::string reason;               // why it waits or how it ended, in the system's words
+  std::optional<WallTime> ends_at;  // when its wall time is over
+};
+
+class BatchAdaptor {
+ public:
+  virtual ~BatchAdaptor() = default;
+
+  virtual std::string_view name() const = 0;     // "local", "slurm"
+  virtual std::string_view summary() const = 0;  // one line
+  virtual std::vector<OptionDoc> options() const = 0;
+
+  // Refuses what can never run.  Errors: usage.
+  virtual Result<void> check(const model::PilotSpec& spec) const = 0;
+
+  // What would be submitted, for --dry-run; contacts nothing.
+  virtual Result<std::string> render(const AllocationRequest& request) const = 0;
+
+  // Asks for the nodes and returns the system's name for the job.  Errors: usage (refused), unavailable.
+  virtual Result<std::string> submit(const AllocationRequest& request) = 0;
+
+  // One status per id, in the ids' order; a job that the system does not know is `unknown`, never `ended`.
+  virtual Result<std::vector<AllocationStatus>> poll(const AllocationRequest& request,
+                                                     const std::vector<std::string>& job_ids) = 0;
+
+  // Ends the job and everything it runs; a job that has ended is success.
+  virtual Result<void> cancel(const AllocationRequest& request, const std::string& job_id) = 0;
+
+  // Starts the agent of one node again after it died.  Starting one that runs is success.
+  // Errors: not_found (the job is over), unavailable.
+  virtual Result<void> launch_agent(const AllocationRequest& request, const std::string& job_id, int rank) = 0;
+};
+
+}  // namespace pilot::plugin
