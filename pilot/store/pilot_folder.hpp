@@ -1,0 +1,80 @@
+// A pilot's folder on the shared file system, and the folder of all pilots of a user.
+//
+//   $PILOT_HOME or $XDG_STATE_HOME/pilot/
+//     pilots/NAME/                       0700
+//       events.jsonl                     the event log; spec and state follow from it
+//       snapshot.json                    the state up to some sequence, to read a long log faster
+//       endpoint.json                    where the head agent listens now, and its process
+//       keys/                            0700, files 0600
+//         head.json client.json node-N.json   CURVE key pairs
+//         secrets.json                   passwords that plans name by ${secret:NAME}
+//         ca.json                        certificate authority, with encrypt: true
+//       client/                          what users of the clusters need: client.properties ...
+//       logs/                            agents' and services' logs
+//       nodes/NODE.json                  what a node agent needs to take up its services again
+//     stopped/NAME-ID/                   folders of stopped pilots, the newest ten
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pilot/base/result.hpp"
+#include "pilot/model/process_identity.hpp"
+#include "pilot/net/curve.hpp"
+
+namespace pilot::store {
+
+// $PILOT_HOME, else $XDG_STATE_HOME/pilot.
+std::filesystem::path pilot_home();
+
+struct Endpoint {
+  std::string address;  // "tcp://..."; empty: no head has started yet
+  std::string host;
+  model::ProcessIdentity head;
+};
+
+class PilotFolder {
+ public:
+  explicit PilotFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  // Makes the folder of a new pilot, with keys and secrets for `nodes` nodes.  Errors: failed (name in
+  // use, no space, not writable: what and where), usage (a name that is no file name).
+  static Result<PilotFolder> create(std::string_view name, int nodes, bool encrypt);
+
+  // Errors: not_found, with the nearest existing name as hint.
+  static Result<PilotFolder> open(std::string_view name);
+
+  static std::vector<std::string> names();  // of all pilots that are not archived, sorted
+
+  // Moves the folder to stopped/ (making the name free) and drops the oldest there beyond ten.
+  Result<void> archive(std::string_view pilot_id);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string name() const { return path_.filename(); }
+  std::filesystem::path client_folder() const { return path_ / "client"; }
+  std::filesystem::path log_folder() const { return path_ / "logs"; }
+  std::filesystem::path node_file(std::string_view node) const;
+
+  // WHO: "head", "client", "node-3".
+  Result<net::CurveKeyPair> keys(std::string_view who) const;
+  // Public keys of all but the head: whom the head allows.
+  Result<std::vector<std::string>> public_keys() const;
+
+  Result<std::map<std::string, std::string>> secrets() const;
+  // Adds a random 256-bit secret if there is none of this name, and returns it.
+  Result<std::string> secret(const std::string& secret_name);
+
+  // Fills in the placeholders of service_spec.hpp.  Errors: not_found (an unknown placeholder).
+  Result<std::string> fill_in(std::string_view text);
+
+  Result<Endpoint> endpoint() const;
+  Result<void> set_endpoint(const Endpoint& endpoint);
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace pilot::store
