@@ -86,7 +86,8 @@ void restamp_frame(std::span<std::byte> message, std::uint64_t sequence, std::ui
                    std::uint64_t source_time_ns);
 
 // Checks magic, version, sizes (no overflow, no shape beyond the message), both checksums.  The
-// message must be aligned to 4 bytes (librdkafka's and malloc's are).  Errors: failed, with what is wrong.
+// message must be aligned to 4 bytes, as the transports give it (Kafka itself aligns nothing).
+// Errors: failed, with what is wrong.
 pilot::Result<FrameView> decode_frame(std::span<const std::byte> message);
 
 }  // namespace miniapps::formats
