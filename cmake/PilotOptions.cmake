@@ -22,6 +22,9 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow
                     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms in std::string (GCC bug 105651)
+endif()
 if(PILOT_WERROR)
   add_compile_options(-Werror)
 endif()
