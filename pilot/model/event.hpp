@@ -89,8 +89,9 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-using EventBody = std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted, NodeRegistered,
-                               NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged, PilotPhaseChanged, Note>;
+using EventBody =
+    std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted, NodeRegistered,
+                 NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged, PilotPhaseChanged, Note>;
 
 struct Event {
   std::uint64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -97,12 +97,14 @@ struct Accepted {
 };
 struct Refused {
   Error error;
-  bool operator==(const Refused& o) const { return error.message == o.error.message && error.code == o.error.code && error.hint == o.error.hint; }
+  bool operator==(const Refused& o) const {
+    return error.message == o.error.message && error.code == o.error.code && error.hint == o.error.hint;
+  }
 };
 
-using MessageBody = std::variant<RegisterNode, NodeAccepted, Heartbeat, RegisterAgain, ServiceReport, ReportsStored,
-                                 StartServices, StopServices, ReleaseNode, NodeReleased, GetStatus, StopPilot, Status,
-                                 Accepted, Refused>;
+using MessageBody = std::variant<RegisterNode, NodeAccepted, Heartbeat, RegisterAgain, ServiceReport,
+                                 ReportsStored, StartServices, StopServices, ReleaseNode, NodeReleased,
+                                 GetStatus, StopPilot, Status, Accepted, Refused>;
 
 struct Message {
   std::string id;  // of the request, repeated in its answer; may be empty where no answer is expected

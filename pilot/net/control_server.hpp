@@ -23,8 +23,8 @@ class ControlServer {
   // `allowed` are refused in the handshake (ZAP).  Errors: failed ("address in use" ...).
   static Result<std::unique_ptr<ControlServer>> listen(EventLoop& loop, const std::string& address,
                                                        std::uint16_t first_port, std::uint16_t last_port,
-                                                       const CurveKeyPair& keys, std::set<std::string> allowed,
-                                                       Handler handler);
+                                                       const CurveKeyPair& keys,
+                                                       std::set<std::string> allowed, Handler handler);
   ~ControlServer();
 
   const std::string& endpoint() const;  // "tcp://127.77.1.2:20011"

@@ -60,7 +60,8 @@ class BatchAdaptor {
 
   // Starts the agent of one node again after it died.  Starting one that runs is success.
   // Errors: not_found (the job is over), unavailable.
-  virtual Result<void> launch_agent(const AllocationRequest& request, const std::string& job_id, int rank) = 0;
+  virtual Result<void> launch_agent(const AllocationRequest& request, const std::string& job_id,
+                                    int rank) = 0;
 };
 
 }  // namespace pilot::plugin

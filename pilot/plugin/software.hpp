@@ -11,11 +11,11 @@
 namespace pilot::plugin {
 
 struct Software {
-  std::string framework;               // "kafka"
-  std::string version;                 // "4.3.1"
-  std::filesystem::path home;          // the folder with its files
-  std::string origin;                  // "installed", or the variable that named it: "KAFKA_HOME"
-  std::filesystem::path java;          // the java that runs it, when it needs one
+  std::string framework;                       // "kafka"
+  std::string version;                         // "4.3.1"
+  std::filesystem::path home;                  // the folder with its files
+  std::string origin;                          // "installed", or the variable that named it: "KAFKA_HOME"
+  std::filesystem::path java;                  // the java that runs it, when it needs one
   std::map<std::string, std::string> details;  // the adaptor's own findings: "classpath", "cds.server" ...
   bool operator==(const Software&) const = default;
 };

@@ -1,0 +1,73 @@
+#include "pilot/model/event.hpp"
+
+#include <fmt/format.h>
+
+namespace pilot::model {
+namespace {
+
+std::string with_reason(std::string text, const std::string& reason) {
+  return reason.empty() ? text : text + ": " + reason;
+}
+
+struct Kind {
+  std::string_view operator()(const PilotCreated&) const { return "pilot_created"; }
+  std::string_view operator()(const AllocationSubmitted&) const { return "allocation_submitted"; }
+  std::string_view operator()(const AllocationChanged&) const { return "allocation_changed"; }
+  std::string_view operator()(const HeadStarted&) const { return "head_started"; }
+  std::string_view operator()(const NodeRegistered&) const { return "node_registered"; }
+  std::string_view operator()(const NodeChanged&) const { return "node_changed"; }
+  std::string_view operator()(const ClusterPlanned&) const { return "cluster_planned"; }
+  std::string_view operator()(const ClusterReady&) const { return "cluster_ready"; }
+  std::string_view operator()(const ServiceChanged&) const { return "service_changed"; }
+  std::string_view operator()(const PilotPhaseChanged&) const { return "pilot_phase_changed"; }
+  std::string_view operator()(const Note&) const { return "note"; }
+};
+
+struct Description {
+  std::string operator()(const PilotCreated& e) const {
+    return fmt::format("pilot '{}' created ({} on {}, {} node{})", e.spec.name, e.id, e.spec.resource,
+                       e.spec.nodes, e.spec.nodes == 1 ? "" : "s");
+  }
+  std::string operator()(const AllocationSubmitted& e) const {
+    return fmt::format("allocation {} submitted as job {}", e.allocation, e.job_id);
+  }
+  std::string operator()(const AllocationChanged& e) const {
+    return with_reason(fmt::format("allocation {} {}", e.allocation, to_string(e.phase)), e.reason);
+  }
+  std::string operator()(const HeadStarted& e) const {
+    return fmt::format("head agent {} (pid {}, {})", e.start == 1 ? "started" : "started again",
+                       e.process.pid, e.endpoint);
+  }
+  std::string operator()(const NodeRegistered& e) const {
+    return fmt::format("{} registered ({}, {} cores, {})", e.node.id, e.node.address, e.node.cores,
+                       format_bytes(e.node.memory));
+  }
+  std::string operator()(const NodeChanged& e) const {
+    return with_reason(fmt::format("{} {}", e.node, to_string(e.phase)), e.reason);
+  }
+  std::string operator()(const ClusterPlanned& e) const {
+    return fmt::format("{} {} planned: {} services", e.plan.framework, e.plan.version,
+                       e.plan.services.size());
+  }
+  std::string operator()(const ClusterReady& e) const { return fmt::format("{} ready", e.framework); }
+  std::string operator()(const ServiceChanged& e) const {
+    std::string text = fmt::format("{} {}", e.service, to_string(e.phase));
+    if (e.process && e.phase != ServicePhase::stopped) text += fmt::format(" (pid {})", e.process.pid);
+    return with_reason(text, e.reason);
+  }
+  std::string operator()(const PilotPhaseChanged& e) const {
+    return with_reason(fmt::format("pilot {}", to_string(e.phase)), e.reason);
+  }
+  std::string operator()(const Note& e) const { return e.text; }
+};
+
+}  // namespace
+
+std::string_view kind_of(const EventBody& body) {
+  return std::visit(Kind{}, body);
+}
+std::string describe(const EventBody& body) {
+  return std::visit(Description{}, body);
+}
+
+}  // namespace pilot::model
