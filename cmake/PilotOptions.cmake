@@ -13,6 +13,7 @@ endif()
 option(PILOT_WERROR "Treat compiler warnings as errors" ON)
 option(PILOT_USE_FFTW "Use FFTW (GPL-2+) for the FFTs when it is installed" ON)
 set(PILOT_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address (with undefined) or thread")
+option(PILOT_FUZZ "Build the fuzz targets with libFuzzer (needs clang); scripts/fuzz does" OFF)
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
@@ -20,13 +21,22 @@ if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-add_compile_options(-Wall -Wextra -Wpedantic -Wshadow
+# Aggregates here have default member initialisers, so naming only some members is meant.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers
                     $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)  # false alarms in std::string (GCC bug 105651)
 endif()
 if(PILOT_WERROR)
   add_compile_options(-Werror)
+endif()
+
+if(PILOT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "PILOT_FUZZ needs clang (libFuzzer); scripts/fuzz configures it")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
 endif()
 
 if(PILOT_SANITIZE STREQUAL "address")
