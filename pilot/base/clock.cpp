@@ -23,12 +23,14 @@ const Clock& system_clock() {
 }
 
 std::string iso8601(WallTime time) {
-  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
-  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+  // Floored, so that the milliseconds are positive before 1970 too.
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time - whole).count();
+  const std::time_t seconds = static_cast<std::time_t>(whole.time_since_epoch().count());
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, ms % 1000);
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, ms);
 }
 
 }  // namespace pilot

@@ -31,7 +31,9 @@ class EventLoop {
   // Calls `task` on the loop's thread.  Safe from any thread.
   void post(std::function<void()> task);
 
-  // Stops what it stands for when destroyed: the handler will not be called afterwards.
+  // Stops what it stands for when destroyed: the handler will not be called afterwards.  To be made,
+  // cancelled and destroyed on the loop's thread (or before it runs), also from its own handler, and
+  // after the loop is gone.
   class Handle {
    public:
     struct State;
@@ -48,9 +50,11 @@ class EventLoop {
 
   // Calls `task` once after `delay`.
   [[nodiscard]] Handle after(Duration delay, std::function<void()> task);
-  // Calls `task` each `interval`, first after one interval.
+  // Calls `task` each `interval`, first after one interval; beats missed meanwhile are skipped.
   [[nodiscard]] Handle every(Duration interval, std::function<void()> task);
-  // Calls `task` whenever `fd` is readable (level-triggered).  The caller keeps and closes the fd.
+  // Calls `task` whenever `fd` is readable, at its end or broken (level-triggered).  The caller keeps
+  // the fd and closes it after cancelling.  Makes it non-blocking.  One Handle per fd; throws
+  // std::system_error for a second or for a bad fd, which are bugs.
   [[nodiscard]] Handle on_readable(int fd, std::function<void()> task);
   // Calls `task` with the signal's number when one of SIGINT, SIGTERM, SIGHUP, SIGUSR1 ... arrives.
   [[nodiscard]] Handle on_signal(int signal, std::function<void(int)> task);

@@ -6,6 +6,7 @@
 namespace pilot {
 
 // `bytes` random bytes as 2 x `bytes` hexadecimal digits.  256-bit secrets: random_hex(32).
+// Throws std::system_error if the kernel has none.
 std::string random_hex(int bytes);
 
 }  // namespace pilot

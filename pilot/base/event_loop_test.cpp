@@ -1,0 +1,1 @@
+#include "pilot/base/event_loop.hpp"

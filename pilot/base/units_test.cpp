@@ -1,0 +1,1 @@
+#include "pilot/base/units.hpp"
