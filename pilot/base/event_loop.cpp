@@ -9,6 +9,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace pilot {
@@ -118,7 +119,8 @@ class ReadableState final : public State {
       : State(registry), descriptor_(context), task_(std::move(task)) {}
 
   void start(int fd) {
-    descriptor_->assign(fd);
+    error_code error;
+    if (descriptor_->assign(fd, error)) throw std::system_error(error, "cannot watch a file descriptor");
     wait();
   }
 
@@ -148,7 +150,8 @@ class SignalState final : public State {
       : State(registry), signals_(context), task_(std::move(task)) {}
 
   void start(int signal) {
-    signals_->add(signal);
+    error_code error;
+    if (signals_->add(signal, error)) throw std::system_error(error, "cannot watch for a signal");
     wait();
   }
 
@@ -197,7 +200,11 @@ void EventLoop::run() {
 }
 
 void EventLoop::run_for(Duration limit) {
-  impl_->context.run_for(bounded(limit));
+  if (limit > Duration{0}) {
+    impl_->context.run_for(bounded(limit));
+  } else {
+    impl_->context.poll();  // run_for() would return at once
+  }
   if (impl_->context.stopped()) impl_->context.restart();
 }
 

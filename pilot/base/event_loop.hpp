@@ -57,6 +57,7 @@ class EventLoop {
   // std::system_error for a second or for a bad fd, which are bugs.
   [[nodiscard]] Handle on_readable(int fd, std::function<void()> task);
   // Calls `task` with the signal's number when one of SIGINT, SIGTERM, SIGHUP, SIGUSR1 ... arrives.
+  // Throws std::system_error for what is no signal.
   [[nodiscard]] Handle on_signal(int signal, std::function<void(int)> task);
 
   // For pilot/proc, whose Boost.Process wants it.

@@ -50,6 +50,12 @@ void write_all(int fd, std::string_view line) {
   }
 }
 
+void set_sink(int fd) {
+  const std::lock_guard lock(sink_mutex);
+  if (sink != STDERR_FILENO) ::close(sink);
+  sink = fd;
+}
+
 }  // namespace
 
 void set_level(Level new_level) {
@@ -63,12 +69,12 @@ Level level() {
 void to_file(const std::filesystem::path& path) {
   const int opened = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   const int saved_errno = errno;
-  {
-    const std::lock_guard lock(sink_mutex);
-    if (sink != STDERR_FILENO) ::close(sink);
-    sink = opened < 0 ? STDERR_FILENO : opened;
-  }
+  set_sink(opened < 0 ? STDERR_FILENO : opened);
   if (opened < 0) warning("cannot open log file '{}': {}", path.string(), std::strerror(saved_errno));
+}
+
+void to_standard_error() {
+  set_sink(STDERR_FILENO);
 }
 
 void write(Level of_line, std::string_view text) {

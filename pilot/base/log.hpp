@@ -16,6 +16,7 @@ Level level();
 
 // Appends to a file (0600) from now on; falls back to standard error if it can't be opened.
 void to_file(const std::filesystem::path& path);
+void to_standard_error();
 
 // "2026-11-29T17:35:13.123Z info  text"; newlines in the text become "\n".
 void write(Level level, std::string_view text);
