@@ -1,4 +1,4 @@
-# The three shapes of target in this tree.  Every folder is one library named after its path
+# The four shapes of target in this tree.  Every folder is one library named after its path
 # (pilot/base -> pilot_base, alias pilot::base) and, where *_test.cpp files stand beside the code,
 # one test program of the same name with the suffix _test.
 
@@ -48,4 +48,32 @@ function(pilot_gtest name)
   add_dependencies(all_${arg_LABEL}_tests ${name})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS ${arg_LABEL} TIMEOUT 120)
+endfunction()
+
+# pilot_fuzzer(NAME SOURCES x_fuzz.cpp [DEPS ...] [CORPUS folder]): one LLVMFuzzerTestOneInput.
+# With PILOT_FUZZ it becomes a libFuzzer program (scripts/fuzz runs it for minutes).  Otherwise the same
+# source is a unit test: fuzz_driver.cpp feeds it the corpus and a fixed series of mutations of it.
+function(pilot_fuzzer name)
+  cmake_parse_arguments(arg "" "CORPUS" "SOURCES;DEPS" ${ARGN})
+  if(arg_CORPUS)
+    cmake_path(ABSOLUTE_PATH arg_CORPUS)
+  endif()
+  if(PILOT_FUZZ)
+    add_executable(${name} ${arg_SOURCES})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzzers)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/fuzzers/${name}.corpus CONTENT "${arg_CORPUS}")
+    set(group all_fuzzers)
+  else()
+    add_executable(${name} ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/fuzz_driver.cpp)
+    add_test(NAME fuzz.${name} COMMAND ${name} ${arg_CORPUS})
+    set_tests_properties(fuzz.${name} PROPERTIES LABELS unit TIMEOUT 120)
+    set(group all_unit_tests)
+  endif()
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS})
+  if(NOT TARGET ${group})
+    add_custom_target(${group})
+  endif()
+  add_dependencies(${group} ${name})
 endfunction()
