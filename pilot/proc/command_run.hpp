@@ -14,22 +14,24 @@
 namespace pilot::proc {
 
 struct CommandResult {
-  model::ExitStatus status;
-  bool timed_out = false;  // it was killed (its process group) when the time was over
-  std::string out, err;    // at most 1 MiB each, the rest is dropped
+  model::ExitStatus status = {};
+  bool timed_out = false;          // it was killed (its process group) when the time was over
+  std::string out = {}, err = {};  // at most 1 MiB each, the rest is dropped
   bool succeeded() const { return !timed_out && status.clean(); }
   // "sbatch exited 1: invalid partition 'x'": the tool's last words, for an error message.
   std::string complaint(const std::string& tool) const;
 };
 
 // Waits for it.  Errors: not_found (no such program); a non-zero exit is not an error here.
-Result<CommandResult> run_command(const model::Command& command, Duration timeout, const std::string& input = {});
+Result<CommandResult> run_command(const model::Command& command, Duration timeout,
+                                  const std::string& input = {});
 
-// The same on a loop: calls `on_end` once; destroying it kills the process group.
+// The same on a loop: calls `on_end` once, from the loop; destroying it before kills the process group.
+// It ends when the process ends, even if something that it started keeps its output open.
 class CommandRun {
  public:
   CommandRun(EventLoop& loop, const model::Command& command, Duration timeout,
-             std::function<void(Result<CommandResult>)> on_end);
+             std::function<void(Result<CommandResult>)> on_end, const std::string& input = {});
   ~CommandRun();
 
  private:
