@@ -6,6 +6,7 @@
 // unfinished messages delivered again (at least once).
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

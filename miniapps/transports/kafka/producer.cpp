@@ -1,0 +1,122 @@
+#include "miniapps/transports/kafka/producer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "miniapps/transports/kafka/client_handle.hpp"
+#include "miniapps/transports/kafka/kafka_error.hpp"
+
+namespace miniapps::transports::kafka {
+namespace {
+
+// The largest message: beyond a broker's usual limits, so that the broker's own answer is what counts.
+constexpr auto largest_message = "67108864";
+
+Properties producer_settings(const ProducerOptions& options) {
+  const auto queue_kib = std::clamp<std::uint64_t>(options.queue.count / 1024, 1, 2'097'151);
+  return {
+      {"client.id", "miniapp-source"},
+      {"message.max.bytes", largest_message},
+      {"queue.buffering.max.kbytes", std::to_string(queue_kib)},
+      {"message.timeout.ms", std::to_string(milliseconds(options.delivery_timeout, 1))},
+      {"compression.type", "none"},  // raw detector counts hardly shrink
+      {"socket.nagle.disable", "true"},
+      {"linger.ms", "0"},
+      {"retry.backoff.ms", "100"},
+      {"reconnect.backoff.max.ms", "1000"},
+  };
+}
+
+class KafkaProducer final : public Producer {
+ public:
+  KafkaProducer(std::string topic, std::unique_ptr<ClientHandle> client, rd_kafka_topic_t* handle,
+                int partitions)
+      : topic_(std::move(topic)), client_(std::move(client)), handle_(handle), partitions_(partitions) {}
+
+  ~KafkaProducer() override {
+    // Every message gets its report, so every reference to a buffer is given back.
+    rd_kafka_purge(client_->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    for (int round = 0; counts_.queued > 0 && round < 100; ++round) rd_kafka_poll(client_->get(), 100);
+    rd_kafka_topic_destroy(handle_);
+  }
+
+  pilot::Result<bool> send(SharedBuffer message, std::string_view key, std::uint64_t spread) override {
+    rd_kafka_poll(client_->get(), 0);
+    if (failure_ && fatal_) return *failure_;
+    auto reference = std::make_unique<SharedBuffer>(std::move(message));
+    const Buffer& bytes = **reference;
+    // librdkafka sends from this memory (no F_COPY) and gives it back in the delivery report.
+    const auto partition = static_cast<std::int32_t>(spread % static_cast<std::uint64_t>(partitions_));
+    const int refused = rd_kafka_produce(handle_, partition, 0, const_cast<std::byte*>(bytes.data()),
+                                         bytes.size(), key.data(), key.size(), reference.get());
+    if (refused == 0) {
+      (void)reference.release();
+      ++counts_.queued;
+      return true;
+    }
+    const auto code = rd_kafka_last_error();
+    if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) return false;
+    return client_->error(code, fmt::format("sending {} bytes to topic '{}'", bytes.size(), topic_));
+  }
+
+  void poll(pilot::Duration limit) override { rd_kafka_poll(client_->get(), milliseconds(limit)); }
+
+  pilot::Result<void> flush(pilot::Duration limit) override {
+    const auto code = rd_kafka_flush(client_->get(), milliseconds(limit));
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && counts_.queued == 0) return pilot::ok();
+    auto error = client_->error(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT,
+                                fmt::format("{} messages were not acknowledged", counts_.queued));
+    error.code = pilot::ErrorCode::timed_out;
+    return error;
+  }
+
+  DeliveryCounts counts() const override { return counts_; }
+  std::optional<pilot::Error> failure() const override { return failure_; }
+
+  void delivered(const rd_kafka_message_t& message) {
+    delete static_cast<SharedBuffer*>(message._private);
+    --counts_.queued;
+    if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      ++counts_.acked;
+      counts_.acked_bytes += message.len;
+      return;
+    }
+    ++counts_.failed;
+    if (!failure_)
+      failure_ =
+          client_->error(message.err, fmt::format("sending {} bytes to topic '{}'", message.len, topic_));
+    fatal_ = fatal_ || is_final(message.err);
+  }
+
+ private:
+  std::string topic_;
+  std::unique_ptr<ClientHandle> client_;
+  rd_kafka_topic_t* handle_;
+  int partitions_;
+  DeliveryCounts counts_;
+  std::optional<pilot::Error> failure_;
+  bool fatal_ = false;
+};
+
+}  // namespace
+
+pilot::Result<std::unique_ptr<Producer>> make_producer(const ClientConfig& config, ProducerOptions options) {
+  auto events = std::make_unique<ClientEvents>();
+  auto target = std::make_shared<KafkaProducer*>(nullptr);
+  events->on_delivery = [target](const rd_kafka_message_t& message) { (*target)->delivered(message); };
+  const Properties fixed{{"enable.idempotence", "true"}, {"acks", "all"}};
+  PILOT_TRY(auto client, ClientHandle::make(RD_KAFKA_PRODUCER, config, producer_settings(options), fixed,
+                                            std::move(events)));
+  PILOT_TRY(const auto metadata, client->metadata(options.connect_timeout));
+  PILOT_TRY(const int partitions, partitions_of(*metadata, options.topic));
+  rd_kafka_topic_t* handle = rd_kafka_topic_new(client->get(), options.topic.c_str(), nullptr);
+  if (handle == nullptr) return client->error(rd_kafka_last_error(), "opening topic '" + options.topic + "'");
+  auto producer =
+      std::make_unique<KafkaProducer>(std::move(options.topic), std::move(client), handle, partitions);
+  *target = producer.get();
+  return std::unique_ptr<Producer>(std::move(producer));
+}
+
+}  // namespace miniapps::transports::kafka
