@@ -1,0 +1,33 @@
+// The verbs of pilot-kafka.  Each gets the words after its name and answers with the JSON object that is
+// printed on standard output.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pilot/base/result.hpp"
+
+namespace pilot::adaptors::kafka {
+
+// format --config server.properties --cluster-id ID [--template bootstrap.checkpoint --voters ID@H:P,...]
+// Prepares the log directories of a broker, or of one of a new quorum's controllers (template and voters
+// then needed).  Directories already of this cluster are left as they are.  Errors: usage; failed, when a
+// directory belongs to another cluster or node or can't be written.
+Result<std::string> run_format(const std::vector<std::string>& words);
+
+// ready --config FILE --broker HOST:PORT --id N [--expect 1,2,3] [--timeout 5s]
+// Succeeds once the broker at HOST:PORT answers Metadata to this client and lists N and all expected
+// ones.  A refused connection is tried again until the time is over, a wrong password is not.
+// Errors: usage; timed_out, with what stood in the way; failed (refused for good).
+Result<std::string> run_ready(const std::vector<std::string>& words);
+
+// topic list | describe NAME | create NAME [--partitions N] [--replicas N] [--set key=value,...]
+// [--if-absent] All with --config FILE [--timeout 10s].  `create` returns once each partition has a leader.
+// Errors: usage; not_found (no such topic); timed_out; failed, in the broker's words.
+Result<std::string> run_topic(const std::vector<std::string>& words);
+
+// The text as a JSON string, with its quotes.
+std::string json_string(std::string_view text);
+
+}  // namespace pilot::adaptors::kafka

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "adaptors/framework/kafka/tool/arguments.hpp"
+#include "adaptors/framework/kafka/tool/client.hpp"
+#include "adaptors/framework/kafka/tool/commands.hpp"
+
+namespace pilot::adaptors::kafka {
+
+namespace {
+
+std::string to_json(const TopicInfo& topic) {
+  std::vector<std::string> partitions;
+  for (const auto& partition : topic.partitions) {
+    partitions.push_back(fmt::format(R"({{"id": {}, "leader": {}, "replicas": [{}], "in_sync": [{}]}})",
+                                     partition.id, partition.leader, fmt::join(partition.replicas, ", "),
+                                     fmt::join(partition.in_sync, ", ")));
+  }
+  return fmt::format(R"({{"name": {}, "partitions": [{}]}})", json_string(topic.name),
+                     fmt::join(partitions, ", "));
+}
+
+Result<TopicInfo> describe(Client& client, const std::string& name, const Deadline& deadline) {
+  PILOT_TRY(const auto metadata, client.metadata(name, deadline));
+  const auto at = std::find_if(metadata.topics.begin(), metadata.topics.end(),
+                               [&](const TopicInfo& topic) { return topic.name == name; });
+  if (at == metadata.topics.end() || at->missing)
+    return make_error(ErrorCode::not_found, fmt::format("there is no topic '{}'", name));
+  if (!at->error.empty())
+    return make_error(ErrorCode::failed, fmt::format("topic '{}': {}", name, at->error));
+  return *at;
+}
+
+Result<std::string> list(Client& client, const Deadline& deadline) {
+  PILOT_TRY(auto metadata, client.metadata("*", deadline));
+  std::sort(metadata.topics.begin(), metadata.topics.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  std::vector<std::string> topics;
+  for (const auto& topic : metadata.topics) topics.push_back(to_json(topic));
+  return fmt::format(R"({{"schema": "pilot-kafka.topics/1", "topics": [{}]}})", fmt::join(topics, ", "));
+}
+
+// "retention.ms=1000,max.message.bytes=5": a comma ends a pair when a '=' comes before the next one.
+Result<std::vector<std::pair<std::string, std::string>>> parse_settings(const std::string& text) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find(',', begin), text.size());
+    const auto part = text.substr(begin, end - begin);
+    const auto equals = part.find('=');
+    if (equals == 0 || (equals == std::string::npos && settings.empty())) {
+      return make_error(ErrorCode::usage, fmt::format("'--set {}' is not of the form key=value,...", text));
+    }
+    if (equals == std::string::npos) {
+      settings.back().second += "," + part;
+    } else {
+      settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    }
+    begin = end + 1;
+  }
+  return settings;
+}
+
+Result<std::string> create(Client& client, const std::string& name, const Arguments& arguments,
+                           const Deadline& deadline) {
+  NewTopic wish{name, 1, -1, {}};
+  PILOT_TRY(wish.partitions, arguments.number("--partitions", 1));
+  PILOT_TRY(const int replicas, arguments.number("--replicas", 0));
+  if (replicas > 0) wish.replicas = replicas;
+  PILOT_TRY(wish.config, parse_settings(arguments.text("--set", "")));
+  bool exists = false;
+  const auto created = client.create(wish, deadline, exists);
+  if (!created.has_value() && !(exists && arguments.has("--if-absent"))) return created.error();
+  while (true) {  // its leaders are elected a moment later
+    auto topic = describe(client, name, deadline);
+    const bool known = topic.has_value() && !topic.value().partitions.empty() &&
+                       std::all_of(topic.value().partitions.begin(), topic.value().partitions.end(),
+                                   [](auto& p) { return p.leader >= 0; });
+    if (known) {
+      return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "created": {}, "topic": {}}})", !exists,
+                         to_json(topic.value()));
+    }
+    if (deadline.passed()) {
+      return make_error(
+          ErrorCode::timed_out,
+          fmt::format("topic '{}' was made, but not all of its partitions have a leader", name));
+    }
+    client.poll(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace
+
+Result<std::string> run_topic(const std::vector<std::string>& words) {
+  PILOT_TRY(const auto arguments,
+            Arguments::parse(words, {"--config", "--timeout", "--partitions", "--replicas", "--set"},
+                             {"--if-absent"}));
+  const auto& said = arguments.words();
+  const auto verb = said.empty() ? "" : said[0];
+  const std::size_t wanted = verb == "list" ? 1 : 2;
+  if ((verb != "list" && verb != "describe" && verb != "create") || said.size() != wanted) {
+    return make_error(ErrorCode::usage, "'topic' wants: list, describe NAME, or create NAME");
+  }
+  PILOT_TRY(const auto config, arguments.required("--config"));
+  PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(10)));
+  const Deadline deadline(system_clock(), timeout);
+  PILOT_TRY(auto client, Client::open(config, {}));
+  if (verb == "list") return list(client, deadline);
+  if (verb == "create") return create(client, said[1], arguments, deadline);
+  PILOT_TRY(const auto topic, describe(client, said[1], deadline));
+  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "topic": {}}})", to_json(topic));
+}
+
+}  // namespace pilot::adaptors::kafka
