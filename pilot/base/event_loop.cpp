@@ -55,14 +55,14 @@ struct EventLoop::Handle::State : std::enable_shared_from_this<EventLoop::Handle
   virtual void close() = 0;
   virtual void drop_task() = 0;
 
-  // Calls `task` unless cancelled.  True: still wanted afterwards.
+  // Calls `task` unless cancelled.  True: still wanted afterwards.  A task that cancels itself is freed
+  // with the operation that called it.
   template <typename Task, typename... Args>
   bool call(Task& task, Args... args) {
     if (cancelled_) return false;
     running_ = true;
     task(args...);
     running_ = false;
-    if (cancelled_) drop_task();
     return !cancelled_;
   }
 
