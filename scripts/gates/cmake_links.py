@@ -18,7 +18,7 @@ class Target:
     path: str
     folder: str
     line: int
-    links: list  # (name, line)
+    links: list  # (name, line, whether a test only)
 
 
 def read(tree):
@@ -37,9 +37,10 @@ def read(tree):
             arguments = _expand(arguments, variables)
             if command in DEFINING and arguments:
                 name = arguments[0][0]
-                targets[name] = Target(path, os.path.dirname(path), line, _links_of_call(arguments[1:]))
+                targets[name] = Target(path, os.path.dirname(path), line, 
+                                       _links_of_call(arguments[1:], command == "pilot_gtest"))
             elif command == "target_link_libraries" and arguments:
-                later.append((arguments[0][0], path, line, [a for a in arguments[1:] if a[0] not in NOT_LINKS]))
+                later.append((arguments[0][0], path, line, [(*a, False) for a in arguments[1:] if a[0] not in NOT_LINKS]))
     for name, path, line, links in later:
         target = targets.setdefault(name, Target(path, os.path.dirname(path), line, []))
         target.links += links
@@ -75,13 +76,11 @@ def _expand(arguments, variables):
     return result
 
 
-def _links_of_call(arguments):
-    links, taking = [], False
+def _links_of_call(arguments, is_test):
+    links, taking = [], None
     for value, line in arguments:
-        if value in LINK_WORDS:
-            taking = True
-        elif value in OTHER_WORDS:
-            taking = False
-        elif taking:
-            links.append((value, line))
+        if value in LINK_WORDS | OTHER_WORDS:
+            taking = value
+        elif taking in LINK_WORDS:
+            links.append((value, line, is_test or taking == "TEST_DEPS"))
     return links

@@ -1,7 +1,8 @@
 """Every header compiles on its own.
 
 A header that is the first include of a source of the same name has been compiled alone by the build
-already, so only the others are compiled here.
+already, so only the others are compiled here.  Files named *-inl.h are sources that Highway includes once
+for each instruction set; they are no headers.
 """
 
 import re
@@ -14,6 +15,7 @@ from .tree import HEADERS, Finding, need
 NAME = "headers"
 PURPOSE = "each header compiles alone (C headers as C and as C++)"
 
+GUARD = re.compile(r"^#pragma once|^#ifndef (\w+)\s*\n#define \1\b", re.MULTILINE)
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
 
 
@@ -35,8 +37,8 @@ def run(tree):
                 findings.append(_first(header, language, done.stderr))
         return findings
 
-    headers = [f for f in tree.code(HEADERS) if not f.startswith("cmake/")]
-    unguarded = [Finding(h, 0, "has no '#pragma once'") for h in headers if "#pragma once" not in tree.text(h)]
+    headers = [f for f in tree.code(HEADERS) if not f.endswith("-inl.h")]
+    unguarded = [Finding(h, 0, "has no '#pragma once' (or guard)") for h in headers if not GUARD.search(tree.text(h))]
     built = {source for source in compile_database.entries(tree) if source.endswith(".cpp")}
     alone = [h for h in headers if h.endswith(".h") or not _comes_first(tree, h, built)]
     return unguarded + run_cached(NAME, alone, lambda h: tree.digest(h, version, *flags), check)

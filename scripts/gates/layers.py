@@ -32,9 +32,9 @@ def run(tree):
 
 def _includes(tree, rules, path, folder, used):
     for include in tree.includes(path):
-        ours = _ours(tree, include, path)
-        if ours is None:
-            places = rules.places_of_header(include.name)
+        ours = _ours(tree, include)
+        places = rules.places_of_header(include.name)
+        if ours is None or ours == "" and places:  # (Highway's own headers are included in quotes)
             if places is not None and not any(matches(path, p) for p in places):
                 yield Finding(path, include.line, f"<{include.name}> belongs to {' '.join(places)}")
         elif ours == "":
@@ -44,13 +44,13 @@ def _includes(tree, rules, path, folder, used):
             target, _ = rules.folder(include.name)
             if target is None:
                 yield Finding(path, include.line, f'"{include.name}" lies in a folder without a layer')
-            elif reason := rules.refusal(folder, target):
+            elif reason := rules.refusal(folder, target, path.endswith("_test.cpp")):
                 yield Finding(path, include.line, f'may not include "{include.name}": {reason}')
             elif target != folder:
                 used.setdefault(folder, {}).setdefault(target, (path, include.line))
 
 
-def _ours(tree, include, path):
+def _ours(tree, include):
     """The path of an included file of ours, "" for one that is not where it says, None for third parties."""
     if (tree.root / include.name).is_file():
         return include.name
@@ -80,10 +80,10 @@ def _links(tree, rules):
         if folder is None:
             yield Finding(target.path, target.line, f"target {name}: its folder has no layer")
             continue
-        for dependency, line in target.links:
+        for dependency, line, in_test in target.links:
             plain = dependency.replace("::", "_")
             if plain in owner:
-                reason = owner[plain] and rules.refusal(folder, owner[plain])
+                reason = owner[plain] and rules.refusal(folder, owner[plain], in_test)
                 if reason:
                     yield Finding(target.path, line, f"target {name} may not link {dependency}: {reason}")
                 continue

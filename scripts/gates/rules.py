@@ -13,6 +13,7 @@ class Rules:
     def __init__(self, text, name="layers.rules"):
         self.layers = []      # (pattern, level)
         self.allowed = []     # (from pattern, to pattern)
+        self.tests = []       # (from pattern, to pattern)
         self.confined = []    # (from pattern, [to patterns])
         self.owned = []       # (header patterns, places)
         self.linked = []      # (target patterns, places)
@@ -28,9 +29,9 @@ class Rules:
     def _add(self, kind, words):
         if kind == "layer":
             self.layers += [(folder, int(words[0])) for folder in words[1:]]
-        elif kind == "allow":
+        elif kind in ("allow", "tests"):
             left, right = _split(words, "->")
-            self.allowed += [(a, b) for a in left for b in right]
+            (self.allowed if kind == "allow" else self.tests).extend((a, b) for a in left for b in right)
         elif kind == "confine":
             left, right = _split(words, "->")
             self.confined += [(a, [b for b in right if b != "-"]) for a in left]
@@ -49,9 +50,11 @@ class Rules:
                     return prefix, level
         return None, None
 
-    def refusal(self, source, target):
+    def refusal(self, source, target, in_test=False):
         """Why `source` (a folder) may not use `target` (a folder); None when it may."""
         if source == target:
+            return None
+        if in_test and any(matches(source, a) and matches(target, b) for a, b in self.tests):
             return None
         for pattern, places in self.confined:
             if matches(source, pattern) and not any(matches(target, p) for p in places):

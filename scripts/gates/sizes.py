@@ -19,7 +19,7 @@ def run(tree):
     for path in tree.code() + [s for s in scripts if not s.endswith((".cpp", ".hpp"))]:
         text = tree.text(path)
         lines = text.count("\n")
-        kind = "header" if path.endswith(HEADERS) else "source"
+        kind = "header" if path.endswith(HEADERS) and not path.endswith("-inl.h") else "source"
         wished, refused = LIMITS[kind]
         if lines > refused:
             findings.append(Finding(path, 0, f"{lines} lines; a {kind} has at most {refused}"))

@@ -1,0 +1,1 @@
+"""What setup and test share."""
