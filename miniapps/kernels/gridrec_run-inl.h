@@ -1,0 +1,438 @@
+// GridRec of one group of slices, compiled once per instruction set.
+//
+// Lanes: a vector holds A = lanes / S angles (or grid rows, or grid columns) of S slices; lane = a * S + s.
+#ifndef MINIAPPS_KERNELS_GRIDREC_JOB
+#define MINIAPPS_KERNELS_GRIDREC_JOB
+namespace miniapps::kernels {
+struct GroupJob {
+  const float* sino;      // [count][angles][columns]
+  const double* centres;  // [count] or null
+  int count;              // slices, up to the group's size
+  float* out;             // [count][rows][cols]
+};
+}  // namespace miniapps::kernels
+#endif
+
+#if defined(MINIAPPS_KERNELS_GRIDREC_RUN_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MINIAPPS_KERNELS_GRIDREC_RUN_INL_H
+#undef MINIAPPS_KERNELS_GRIDREC_RUN_INL_H
+#else
+#define MINIAPPS_KERNELS_GRIDREC_RUN_INL_H
+#endif
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "hwy/highway.h"
+#include "miniapps/kernels/gridrec_run.hpp"
+#include "miniapps/kernels/lane_fft-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace miniapps::kernels {
+namespace HWY_NAMESPACE {
+
+constexpr size_t element = 2 * lane_count;  // floats of one complex number of all lanes
+
+template <int S>
+struct Group {
+  static_assert(lane_count % S == 0);
+  static constexpr int across = lane_count / S;  // A
+};
+
+// Four rows of four values to columns: 4 x 4 transpose from `from + i * from_step` to `to + i * to_step`.
+HWY_INLINE void transpose4(const float* HWY_RESTRICT from, size_t from_step, float* HWY_RESTRICT to,
+                           size_t to_step) {
+  const hn::FixedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> dd;
+  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_step),
+             c = hn::LoadU(d, from + 2 * from_step), e = hn::LoadU(d, from + 3 * from_step);
+  const auto ab0 = hn::BitCast(dd, hn::InterleaveLower(d, a, b)),
+             ab1 = hn::BitCast(dd, hn::InterleaveUpper(d, a, b));
+  const auto ce0 = hn::BitCast(dd, hn::InterleaveLower(d, c, e)),
+             ce1 = hn::BitCast(dd, hn::InterleaveUpper(d, c, e));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, ab0, ce0)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, ab0, ce0)), d, to + to_step);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, ab1, ce1)), d, to + 2 * to_step);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, ab1, ce1)), d, to + 3 * to_step);
+}
+
+// Rows of equal length to lanes: x[d][l] = rows[l][d]; what is not finite becomes 0.
+HWY_INLINE void rows_to_lanes(const float* const* rows, int length, float* HWY_RESTRICT x) {
+  const LaneTag d;
+  int c = 0;
+  for (; c + 4 <= length; c += 4) {
+    for (int l = 0; l < lane_count; l += 4) {
+      alignas(16) float block[16];
+      for (int i = 0; i < 4; ++i) std::memcpy(block + 4 * i, rows[l + i] + c, 16);
+      transpose4(block, 4, x + size_t(c) * lane_count + l, lane_count);
+    }
+    for (int i = 0; i < 4; ++i) {
+      float* const p = x + size_t(c + i) * lane_count;
+      const Lane v = hn::Load(d, p);
+      hn::Store(hn::IfThenElseZero(hn::IsFinite(v), v), d, p);
+    }
+  }
+  for (; c < length; ++c)
+    for (int l = 0; l < lane_count; ++l) {
+      const float v = rows[l][c];
+      x[size_t(c) * lane_count + l] = std::isfinite(v) ? v : 0.0f;
+    }
+}
+
+// Fills elements of the filtering transform beyond the columns.
+HWY_INLINE void pad_lanes(const GridrecPlan& plan, float* HWY_RESTRICT x) {
+  const LaneTag d;
+  const int columns = plan.desc.columns, gap = plan.transform - columns;
+  if (plan.desc.edge == PK_EDGE_ZERO) {
+    std::memset(x + size_t(columns) * lane_count, 0, size_t(gap) * lane_count * sizeof(float));
+    return;
+  }
+  // From the last value over to the first one, which follows in the periodic transform: the values continue
+  // for a third of the gap each, and meet in a straight line.
+  const Lane right = hn::Load(d, x + size_t(columns - 1) * lane_count), left = hn::Load(d, x);
+  for (int i = 0; i < gap; ++i) {
+    const float t = HWY_MIN(1.0f, HWY_MAX(0.0f, 3.0f * (i + 0.5f) / static_cast<float>(gap) - 1.0f));
+    const Lane v = hn::MulAdd(hn::Set(d, t), hn::Sub(left, right), right);
+    hn::Store(v, d, x + size_t(columns + i) * lane_count);
+  }
+}
+
+// Rotation factors exp(2 pi i f k / M) per lane, by recurrence in double with float steps between anchors.
+struct Phase {
+  alignas(64) double re[lane_count], im[lane_count];                // at the anchor
+  alignas(64) double stride_re[lane_count], stride_im[lane_count];  // anchor to anchor
+  alignas(64) float step_re[lane_count], step_im[lane_count];
+  alignas(64) float sign[lane_count];  // of the imaginary part
+  static constexpr int every = 16;
+
+  void set(int lane, double weight, double cycles, float conjugate) {
+    const double angle = 2 * std::numbers::pi * (cycles - std::floor(cycles));
+    const double far = cycles * every, far_angle = 2 * std::numbers::pi * (far - std::floor(far));
+    re[lane] = weight;
+    im[lane] = 0;
+    stride_re[lane] = std::cos(far_angle);
+    stride_im[lane] = std::sin(far_angle);
+    step_re[lane] = static_cast<float>(std::cos(angle));
+    step_im[lane] = static_cast<float>(std::sin(angle));
+    sign[lane] = conjugate;
+  }
+  HWY_INLINE Complex anchor_and_advance() {
+    const LaneTag d;
+    alignas(64) float now_re[lane_count], now_im[lane_count];
+    for (int l = 0; l < lane_count; ++l) {
+      now_re[l] = static_cast<float>(re[l]);
+      now_im[l] = static_cast<float>(im[l]);
+      const double t = re[l] * stride_re[l] - im[l] * stride_im[l];
+      im[l] = re[l] * stride_im[l] + im[l] * stride_re[l];
+      re[l] = t;
+    }
+    return {hn::Load(d, now_re), hn::Load(d, now_im)};
+  }
+};
+
+// Spectrum z times filter response and phase; the phase carries the angle's weight.
+HWY_INLINE void apply_filter(const GridrecPlan& plan, Phase& phase, float* HWY_RESTRICT z) {
+  const LaneTag d;
+  const int last = plan.transform / 2;
+  const Lane step_re = hn::Load(d, phase.step_re), step_im = hn::Load(d, phase.step_im);
+  const Lane sign = hn::Load(d, phase.sign);
+  for (int begin = 0; begin <= last; begin += Phase::every) {
+    Complex turn = phase.anchor_and_advance();
+    const int end = HWY_MIN(begin + Phase::every, last + 1);
+    for (int k = begin; k < end; ++k) {
+      const Complex w = scale(turn, hn::Set(d, plan.response[k]));
+      Complex v = mul(load(z + k * element), w.re, w.im);
+      if (plan.direct) v.im = hn::Mul(v.im, sign);
+      store(v, z + k * element);
+      turn = mul(turn, step_re, step_im);
+    }
+  }
+}
+
+// The filtered projections around the axis, from the long transform to the grid's length.  q holds M real
+// values per lane in the order s = 0 1 2 ... -2 -1.
+HWY_INLINE void crop(const GridrecPlan& plan, const float* HWY_RESTRICT q, float* HWY_RESTRICT to) {
+  const size_t m = plan.transform, l = plan.grid, row = lane_count;
+  const size_t front = HWY_MIN(l, m) / 2, back = HWY_MIN(l, m) - front;
+  std::memcpy(to, q, front * row * sizeof(float));
+  std::memset(to + front * row, 0, (l - front - back) * row * sizeof(float));
+  std::memcpy(to + (l - back) * row, q + (m - back) * row, back * row * sizeof(float));
+}
+
+// The signals of `angles_here` angles of all slices in x: to spectra on the grid's radial raster.
+HWY_INLINE float* filtered_spectra(const GridrecPlan& plan, Phase& phase, float* x, float* y) {
+  const LaneTag d;
+  float* z = real_forward(plan.filtering, x, y);
+  apply_filter(plan, phase, z);
+  if (!plan.direct) {
+    float* other = z == x ? y : x;
+    float* const q = real_inverse(plan.filtering, z, other);
+    other = q == x ? y : x;
+    crop(plan, q, other);
+    z = real_forward(plan.radial, other, q);
+    const Lane sign = hn::Load(d, phase.sign);
+    for (int k = 0; k <= plan.grid / 2; ++k) {
+      float* const im = z + k * element + lane_count;
+      hn::Store(hn::Mul(hn::Load(d, im), sign), d, im);
+    }
+  }
+  // The first and the last sample are their own mirror images: each half plane has half of them.
+  const Lane half = hn::Set(d, 0.5f);
+  store(scale(load(z), half), z);
+  float* const last = z + size_t(plan.grid / 2) * element;
+  store(scale(load(last), half), last);
+  return z;
+}
+
+// One grid cell of S slices: [re S][im S], as whole vectors.
+template <int S>
+struct Cell {
+  static constexpr hn::CappedTag<float, 2 * S> tag{};
+  static constexpr size_t lanes = HWY_MIN(size_t(2 * S), size_t(lane_count));
+  static constexpr size_t vectors = 2 * S / lanes;
+  using V = hn::Vec<hn::CappedTag<float, 2 * S>>;
+};
+
+// Adds one angle's samples to the grid.  z: spectrum elements, the angle's slices start at lane `lane`.
+template <int S, int W>
+HWY_INLINE void spread(const GridrecPlan& plan, const GridrecAngle& angle, const float* HWY_RESTRICT z,
+                       size_t lane, float* HWY_RESTRICT grid) {
+  using C = Cell<S>;
+  constexpr hn::CappedTag<float, 2 * S> d;
+  const hn::FixedTag<float, 4> d4;
+  constexpr int quads = (W + 3) / 4;
+  const size_t cell = 2 * S, pitch = size_t(plan.grid_cols()) * cell;
+  const float* HWY_RESTRICT table = plan.kernel.table.data();
+  const float intervals = static_cast<float>(plan.kernel.intervals);
+  const float left = static_cast<float>(plan.grid / 2 + plan.margin), top = static_cast<float>(plan.margin);
+  for (int j = 0; j <= plan.grid / 2; ++j) {
+    const float r = static_cast<float>(j);
+    // First tap of each axis, counted from the grid's corner, and the offset of the sample from it.
+    const float u = r * angle.u + (left - 0.5f * W), v = r * angle.v + (top - 0.5f * W);
+    const float u0 = std::ceil(u), v0 = std::ceil(v);
+    const float tu = (u0 - u) * intervals, tv = (v0 - v) * intervals;
+    const int ku = static_cast<int>(tu), kv = static_cast<int>(tv);
+    const float* const row_u = table + size_t(ku) * 8;
+    const float* const row_v = table + size_t(kv) * 8;
+    const auto fu = hn::Set(d4, tu - static_cast<float>(ku)), fv = hn::Set(d4, tv - static_cast<float>(kv));
+    alignas(16) float wu[4 * quads], wv[4 * quads];
+    for (int i = 0; i < 4 * quads; i += 4) {
+      const auto a = hn::LoadU(d4, row_u + i), b = hn::LoadU(d4, row_v + i);
+      hn::Store(hn::MulAdd(fu, hn::Sub(hn::LoadU(d4, row_u + 8 + i), a), a), d4, wu + i);
+      hn::Store(hn::MulAdd(fv, hn::Sub(hn::LoadU(d4, row_v + 8 + i), b), b), d4, wv + i);
+    }
+    alignas(64) float sample[2 * S];
+    std::memcpy(sample, z + j * element + lane, S * sizeof(float));
+    std::memcpy(sample + S, z + j * element + lane_count + lane, S * sizeof(float));
+    typename C::V value[C::vectors];
+    for (size_t k = 0; k < C::vectors; ++k) value[k] = hn::Load(d, sample + k * C::lanes);
+    float* HWY_RESTRICT row = grid + (size_t(v0) * plan.grid_cols() + size_t(u0)) * cell;
+    for (int i = 0; i < W; ++i, row += pitch) {
+      typename C::V weighted[C::vectors];
+      for (size_t k = 0; k < C::vectors; ++k) weighted[k] = hn::Mul(value[k], hn::Set(d, wv[i]));
+      for (int n = 0; n < W; ++n) {
+        const auto w = hn::Set(d, wu[n]);
+        for (size_t k = 0; k < C::vectors; ++k) {
+          float* const p = row + n * cell + k * C::lanes;
+          hn::Store(hn::MulAdd(w, weighted[k], hn::Load(d, p)), d, p);
+        }
+      }
+    }
+  }
+}
+
+template <int S>
+HWY_INLINE void spread_any(const GridrecPlan& plan, const GridrecAngle& angle, const float* z, size_t lane,
+                           float* grid) {
+  switch (plan.kernel.width) {
+    case 3:
+      return spread<S, 3>(plan, angle, z, lane, grid);
+    case 4:
+      return spread<S, 4>(plan, angle, z, lane, grid);
+    case 5:
+      return spread<S, 5>(plan, angle, z, lane, grid);
+    case 6:
+      return spread<S, 6>(plan, angle, z, lane, grid);
+    case 7:
+      return spread<S, 7>(plan, angle, z, lane, grid);
+    default:
+      return spread<S, 8>(plan, angle, z, lane, grid);
+  }
+}
+
+// Projections of a group to the half plane of the grid.
+template <int S>
+HWY_NOINLINE void project_to_grid(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {
+  constexpr int A = Group<S>::across;
+  const int columns = plan.desc.columns, angles = plan.desc.angles;
+  float* const grid = scratch.grid.data();
+  std::memset(grid, 0, size_t(plan.grid_rows()) * plan.grid_cols() * 2 * S * sizeof(float));
+  Phase phase;
+  for (int first = 0; first < angles; first += A) {
+    const float* rows[lane_count];
+    for (int l = 0; l < lane_count; ++l) {
+      // Lanes without an angle or a slice repeat another one; nothing of them is used.
+      const int a = HWY_MIN(first + l / S, angles - 1), s = HWY_MIN(l % S, job.count - 1);
+      rows[l] = job.sino + (size_t(s) * angles + a) * columns;
+      const double centre = job.centres == nullptr ? 0.5 * (columns - 1) : job.centres[s];
+      const GridrecAngle& angle = plan.angles[a];
+      phase.set(l, angle.weight, (centre + angle.shift) / plan.transform, angle.conjugate);
+    }
+    float* const x = scratch.signal.data();
+    rows_to_lanes(rows, columns, x);
+    pad_lanes(plan, x);
+    const float* const z = filtered_spectra(plan, phase, x, scratch.work.data());
+    for (int a = 0; a < A && first + a < angles; ++a)
+      spread_any<S>(plan, plan.angles[first + a], z, size_t(a) * S, grid);
+  }
+}
+
+// Taps that fell outside the half plane belong, conjugated, to the mirrored cell inside; the rows that are
+// their own mirror image count twice, as the real transform counts all others.
+template <int S>
+HWY_NOINLINE void fold_grid(const GridrecPlan& plan, float* grid) {
+  const int width = plan.grid_cols(), zero_row = plan.margin, top_row = plan.margin + plan.grid / 2;
+  for (int t = 1; t <= plan.margin; ++t)
+    for (int side = 0; side < 2; ++side) {
+      const float* from = grid + size_t(side == 0 ? zero_row - t : top_row + t) * width * 2 * S;
+      float* to = grid + size_t(side == 0 ? zero_row + t : top_row - t) * width * 2 * S;
+      for (int u = 0; u < width; ++u) {
+        const float* a = from + size_t(u) * 2 * S;
+        float* b = to + size_t(width - 1 - u) * 2 * S;
+        for (int s = 0; s < S; ++s) b[s] += a[s];
+        for (int s = 0; s < S; ++s) b[S + s] -= a[S + s];
+      }
+    }
+  for (int row : {zero_row, top_row}) {
+    float* p = grid + size_t(row) * width * 2 * S;
+    for (size_t i = 0; i < size_t(width) * 2 * S; ++i) p[i] *= 2.0f;
+  }
+}
+
+// Lane block <-> cells of A rows (or columns).
+template <int S>
+HWY_INLINE void cells_to_lanes(const float* from, size_t step, float* to) {
+  for (int a = 0; a < Group<S>::across; ++a) {
+    std::memcpy(to + a * S, from + a * step, S * sizeof(float));
+    std::memcpy(to + lane_count + a * S, from + a * step + S, S * sizeof(float));
+  }
+}
+template <int S>
+HWY_INLINE void lanes_to_cells(const float* from, float* to, size_t step) {
+  for (int a = 0; a < Group<S>::across; ++a) {
+    std::memcpy(to + a * step, from + a * S, S * sizeof(float));
+    std::memcpy(to + a * step + S, from + lane_count + a * S, S * sizeof(float));
+  }
+}
+
+// First pass: every grid row to image columns, in place; column i of the region ends in cell i of the row.
+template <int S>
+HWY_NOINLINE void transform_rows(const GridrecPlan& plan, GridrecScratch& scratch) {
+  constexpr int A = Group<S>::across;
+  const int n = plan.grid, half = n / 2, width = plan.grid_cols();
+  const size_t cell = 2 * S, pitch = size_t(width) * cell;
+  float* const x = scratch.signal.data();
+  const LaneTag d;
+  for (int v = 0; v <= half; v += A) {
+    // The last block may reach beyond: those rows are there (spare_rows) and not used again.
+    float* const row = scratch.grid.data() + size_t(v + plan.margin) * pitch;
+    for (int k = 0; k < n; ++k) {
+      const int u = k < half ? k : k - n;
+      cells_to_lanes<S>(row + size_t(u + half + plan.margin) * cell, pitch, x + k * element);
+    }
+    alignas(64) float extra[element];
+    for (int t = 0; t <= plan.margin; ++t)
+      for (int side = 0; side < 2; ++side) {
+        if (side == 0 && t == 0) continue;
+        const int u = side == 0 ? -half - t : half + t;
+        cells_to_lanes<S>(row + size_t(u + half + plan.margin) * cell, pitch, extra);
+        float* const to = x + size_t(side == 0 ? half - t : half + t) * element;
+        for (size_t i = 0; i < element; i += lane_count)
+          hn::Store(hn::Add(hn::Load(d, to + i), hn::Load(d, extra + i)), d, to + i);
+      }
+    const float* const image = transform(plan.across, x, scratch.work.data(), true);
+    for (int i = 0; i < plan.cols; ++i) {
+      const int at = (plan.desc.col0 + i - plan.size / 2 + n) % n;
+      lanes_to_cells<S>(image + at * element, row + i * cell, pitch);
+    }
+  }
+}
+
+// Finished columns [rows][tile_cols][S] to the images.
+template <int S>
+HWY_INLINE void write_tile(const GridrecPlan& plan, const GroupJob& job, const float* tile, int first,
+                           int count) {
+  const size_t image = size_t(plan.rows) * plan.cols;
+  for (int r = 0; r < plan.rows; ++r) {
+    const float* const from = tile + size_t(r) * tile_cols * S;
+    float* const to = job.out + size_t(r) * plan.cols + first;
+    int i = 0;
+    if constexpr (S % 4 == 0) {
+      if (job.count == S)
+        for (; i + 4 <= count; i += 4)
+          for (int s = 0; s < S; s += 4) transpose4(from + i * S + s, S, to + s * image + i, image);
+    }
+    for (int s = 0; s < job.count; ++s)
+      for (int k = i; k < count; ++k) to[s * image + k] = from[k * S + s];
+  }
+}
+
+// Second pass: columns of the half plane to real image columns.
+template <int S>
+HWY_NOINLINE void transform_columns(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {
+  constexpr int A = Group<S>::across;
+  static_assert(tile_cols % A == 0);
+  const int n = plan.grid, half = n / 2;
+  const size_t cell = 2 * S, pitch = size_t(plan.grid_cols()) * cell;
+  const LaneTag d;
+  float* const tile = scratch.tile.data();
+  for (int first = 0; first < plan.cols; first += tile_cols) {
+    const int count = HWY_MIN(tile_cols, plan.cols - first);
+    for (int i = 0; i < count; i += A) {
+      const float* const column = scratch.grid.data() + plan.margin * pitch + size_t(first + i) * cell;
+      float* const x = scratch.signal.data();
+      for (int v = 0; v <= half; ++v) cells_to_lanes<S>(column + v * pitch, cell, x + v * element);
+      const float* const image = real_inverse(plan.radial, x, scratch.work.data());
+      alignas(64) float factor[lane_count];
+      for (int l = 0; l < lane_count; ++l)
+        factor[l] = plan.col_factor[HWY_MIN(first + i + l / S, plan.cols - 1)];
+      const Lane by_column = hn::Load(d, factor);
+      for (int r = 0; r < plan.rows; ++r) {
+        const int at = (plan.desc.row0 + r - plan.size / 2 + n) % n;
+        const Lane value = hn::Load(d, image + size_t(at) * lane_count);
+        hn::StoreU(hn::Mul(value, hn::Mul(by_column, hn::Set(d, plan.row_factor[r]))), d,
+                   tile + (size_t(r) * tile_cols + i) * S);
+      }
+    }
+    write_tile<S>(plan, job, tile, first, count);
+  }
+}
+
+template <int S>
+HWY_INLINE void run_group(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {
+  project_to_grid<S>(plan, scratch, job);
+  fold_grid<S>(plan, scratch.grid.data());
+  transform_rows<S>(plan, scratch);
+  transform_columns<S>(plan, scratch, job);
+}
+
+void run_small_group(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {
+  run_group<small_group>(plan, scratch, job);
+}
+
+void run_large_group(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {
+  // Vectors of four lanes take the group in two halves.
+  constexpr int at_once = HWY_MIN(lane_count, large_group);
+  for (int first = 0; first < job.count; first += at_once) {
+    const GroupJob part{job.sino + size_t(first) * plan.desc.angles * plan.desc.columns,
+                        job.centres == nullptr ? nullptr : job.centres + first,
+                        HWY_MIN(at_once, job.count - first), job.out + size_t(first) * plan.rows * plan.cols};
+    run_group<at_once>(plan, scratch, part);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace miniapps::kernels
+HWY_AFTER_NAMESPACE();
+#endif  // per-target guard
