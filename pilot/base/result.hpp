@@ -17,7 +17,9 @@ using Result = outcome::basic_result<T, Error, outcome::policy::terminate>;
 using outcome::success;
 
 // A Result<void> that succeeded.
-inline Result<void> ok() { return outcome::success(); }
+inline Result<void> ok() {
+  return outcome::success();
+}
 
 }  // namespace pilot
 
@@ -26,13 +28,13 @@ inline Result<void> ok() { return outcome::success(); }
 // PILOT_TRY_VOID(expression): go on, or return the error.
 #define PILOT_TRY_CAT2(a, b) a##b
 #define PILOT_TRY_CAT(a, b) PILOT_TRY_CAT2(a, b)
-#define PILOT_TRY_IMPL(tmp, decl, ...)                     \
-  auto&& tmp = (__VA_ARGS__);                              \
-  if (!(tmp).has_value()) return std::move(tmp).error();   \
+#define PILOT_TRY_IMPL(tmp, decl, ...)                   \
+  auto&& tmp = (__VA_ARGS__);                            \
+  if (!(tmp).has_value()) return std::move(tmp).error(); \
   decl = std::move(tmp).value()
 #define PILOT_TRY(decl, ...) PILOT_TRY_IMPL(PILOT_TRY_CAT(pilot_try_, __COUNTER__), decl, __VA_ARGS__)
-#define PILOT_TRY_VOID(...)                                                            \
-  do {                                                                                 \
-    if (auto&& pilot_try_result = (__VA_ARGS__); !pilot_try_result.has_value())        \
-      return std::move(pilot_try_result).error();                                      \
+#define PILOT_TRY_VOID(...)                                                     \
+  do {                                                                          \
+    if (auto&& pilot_try_result = (__VA_ARGS__); !pilot_try_result.has_value()) \
+      return std::move(pilot_try_result).error();                               \
   } while (false)
