@@ -4,7 +4,7 @@ import re
 
 from . import cmake_links
 from .rules import RuleError, Rules
-from .tree import Finding, matches, without_comments
+from .tree import INCLUDE, Finding, matches, without_comments
 
 NAME = "layers"
 PURPOSE = "includes and CMake links obey scripts/layers.rules"
@@ -68,7 +68,7 @@ def _names(tree, rules, path, folder):
             continue
         pattern = re.compile(r"(?<![a-z])(" + "|".join(map(re.escape, words)) + r")(?![a-z])", re.IGNORECASE)
         for number, line in enumerate(without_comments(tree.text(path)).splitlines(), 1):
-            if hit := pattern.search(line):
+            if not INCLUDE.match(line) and (hit := pattern.search(line)):
                 yield Finding(path, number, f"{folder} may not name '{hit[1]}'; that belongs to its adaptor")
 
 

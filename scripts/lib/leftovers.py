@@ -5,6 +5,7 @@ child, so what is ours is known exactly and by process id.  A run that was itsel
 in the environment of what it started.
 """
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -83,14 +84,14 @@ def end(pids):
 
 def of_earlier_run(tree):
     """Processes with the mark of this tree that a killed run of the suite left."""
-    mark, found = f"{MARK}={tree}".encode(), []
+    mark, mine, found = f"{MARK}={tree}".encode(), _ancestors(), []
     for entry in pathlib.Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and mark in (entry / "environ").read_bytes().split(b"\0"):
+            if entry.name.isdigit() and int(entry.name) not in mine and mark in (entry / "environ").read_bytes().split(b"\0"):
                 found.append(int(entry.name))
         except OSError:
             continue  # another user's, or gone
-    return [p for p in found if p not in _ancestors()]
+    return found
 
 
 def _ancestors():
@@ -130,9 +131,11 @@ def _reap():
 
 def _ports(pid):
     """Addresses on which a process listens."""
+    sockets = set()
     try:
-        sockets = {os.readlink(f)[8:-1] for f in pathlib.Path(f"/proc/{pid}/fd").iterdir()
-                   if os.readlink(f).startswith("socket:")}
+        for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                sockets.add(os.readlink(entry).removeprefix("socket:[").removesuffix("]"))
         rows = [line.split() for line in pathlib.Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     except OSError:
         return []
