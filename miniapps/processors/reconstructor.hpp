@@ -1,0 +1,40 @@
+// The compute part of a processor: a block of raw data in, slices out.  The engine knows no more of an
+// algorithm than this.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "miniapps/formats/frame.hpp"
+#include "miniapps/formats/volume_file.hpp"
+#include "pilot/base/result.hpp"
+
+namespace miniapps::processors {
+
+// One thread's compute, with its own scratch memory.
+class Reconstructor {
+ public:
+  virtual ~Reconstructor() = default;
+
+  // -> [slice_count][rows][columns], valid until the next call.  Same block and parameters, same bits: that
+  // is what makes a repeat after a crash harmless.  Errors: usage (this block can't be reconstructed),
+  // failed (out of memory ...).
+  virtual pilot::Result<std::span<const float>> run(const formats::FrameView& block) = 0;
+};
+
+// An algorithm with its parameters; shared by threads.
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+
+  // The volume of the scan that a block belongs to.
+  virtual formats::VolumeDescription volume_of(const formats::FrameHeader& header) const = 0;
+
+  virtual std::unique_ptr<Reconstructor> make_reconstructor() = 0;
+
+  // All that the result depends on besides the data, in one line.
+  virtual std::string parameters() const = 0;
+};
+
+}  // namespace miniapps::processors
