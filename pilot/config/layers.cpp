@@ -16,9 +16,9 @@ namespace pilot::config {
 namespace {
 
 // Variables with the prefix that are no settings.
-constexpr std::array other_variables{"PILOT_HOME",       "PILOT_SOFTWARE",   "PILOT_SOURCE_DIR",
-                                     "PILOT_BINARY_DIR", "PILOT_EXIT_ERROR", "PILOT_NAME",
-                                     "PILOT_ID",         "PILOT_SERVICE_OF"};
+constexpr std::array other_variables{
+    "PILOT_HOME", "PILOT_SOFTWARE", "PILOT_SOURCE_DIR", "PILOT_BINARY_DIR", "PILOT_EXIT_ERROR",
+    "PILOT_NAME", "PILOT_ID",       "PILOT_NODE",       "PILOT_SERVICE",    "PILOT_AGENT_OF"};
 
 std::string variable_of(std::string_view key) {
   std::string name = "PILOT_";

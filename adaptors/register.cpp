@@ -1,0 +1,13 @@
+#include "adaptors/register.hpp"
+
+#include "adaptors/batch/local/local_adaptor.hpp"
+
+namespace pilot::adaptors {
+
+plugin::Registry all() {
+  plugin::Registry registry;
+  registry.add(std::make_unique<local::LocalAdaptor>());
+  return registry;
+}
+
+}  // namespace pilot::adaptors
