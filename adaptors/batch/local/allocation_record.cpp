@@ -48,6 +48,7 @@ Result<AllocationRecord> read_record(const std::filesystem::path& path) {
     const json value = json::parse(text);
     AllocationRecord record;
     record.job_id = value.at("job_id").get<std::string>();
+    record.host = value.at("host").get<std::string>();
     record.boot_id = value.at("boot_id").get<std::string>();
     record.scratch = value.at("scratch").get<std::string>();
     record.submitted_s = value.at("submitted_s").get<std::int64_t>();
@@ -62,9 +63,10 @@ Result<AllocationRecord> read_record(const std::filesystem::path& path) {
 Result<void> write_record(const std::filesystem::path& path, const AllocationRecord& record) {
   json nodes = json::array();
   for (const NodeRecord& node : record.nodes) nodes.push_back(to_json(node));
-  const json value{{"job_id", record.job_id},       {"boot_id", record.boot_id},
-                   {"scratch", record.scratch},     {"submitted_s", record.submitted_s},
-                   {"cancelled", record.cancelled}, {"nodes", std::move(nodes)}};
+  const json value{{"job_id", record.job_id},           {"host", record.host},
+                   {"boot_id", record.boot_id},         {"scratch", record.scratch},
+                   {"submitted_s", record.submitted_s}, {"cancelled", record.cancelled},
+                   {"nodes", std::move(nodes)}};
   PILOT_TRY_VOID(make_directory(path.parent_path()));
   return write_file(path, value.dump(1) + "\n", 0600);
 }

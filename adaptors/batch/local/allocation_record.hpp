@@ -25,6 +25,7 @@ struct NodeRecord {
 
 struct AllocationRecord {
   std::string job_id;
+  std::string host;
   std::string boot_id;
   std::string scratch;           // the folder above those of the nodes
   std::int64_t submitted_s = 0;  // seconds since 1970

@@ -29,6 +29,11 @@ std::string job_id_of(const AllocationRequest& request) {
   return fmt::format("local-{}-{}", request.pilot_id.substr(0, 12), request.allocation);
 }
 
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
 std::string node_name(const NodeRecord& node) {
   return fmt::format("node-{}", node.rank + 1);
 }
@@ -53,6 +58,7 @@ class RecordLock {
 AllocationRecord plan_nodes(const AllocationRequest& request, const std::vector<std::string>& addresses) {
   AllocationRecord record;
   record.job_id = job_id_of(request);
+  record.host = host_name();
   record.boot_id = proc::boot_id();
   record.scratch = scratch_root(request.spec, request.pilot_id);
   const auto now = system_clock().wall().time_since_epoch();
@@ -162,6 +168,8 @@ plugin::AllocationStatus status_of(const AllocationRequest& request, const std::
   } else if (record.value().cancelled) {
     status.phase = model::AllocationPhase::ended;
     status.reason = "cancelled";
+  } else if (record.value().boot_id != proc::boot_id() && record.value().host != host_name()) {
+    status.reason = fmt::format("it was started on the machine {}", record.value().host);  // shared home
   } else if (record.value().boot_id != proc::boot_id()) {
     status.phase = model::AllocationPhase::ended;
     status.reason = "the machine was rebooted";
@@ -249,6 +257,9 @@ Result<void> LocalAdaptor::cancel(const AllocationRequest& request, const std::s
     return found.error();
   }
   AllocationRecord record = std::move(found).value();
+  if (record.boot_id != proc::boot_id() && record.host != host_name())
+    return make_error(ErrorCode::unavailable, fmt::format("it was started on the machine {}", record.host),
+                      "stop it there");
   record.cancelled = true;  // before the agents end: whoever looks now must not start them again
   PILOT_TRY_VOID(write_record(path, record));
   end_agents(record);
@@ -260,6 +271,8 @@ Result<void> LocalAdaptor::launch_agent(const AllocationRequest& request, const 
   const auto path = record_path(request.pilot_dir, request.allocation);
   const RecordLock lock(path);
   const plugin::AllocationStatus status = status_of(request, job_id);
+  if (status.phase == model::AllocationPhase::unknown)
+    return make_error(ErrorCode::unavailable, status.reason);
   if (status.phase != model::AllocationPhase::running)
     return make_error(ErrorCode::not_found,
                       fmt::format("allocation {} is over: {}", request.allocation, status.reason));

@@ -139,6 +139,24 @@ TEST_F(LocalAdaptorTest, ARebootEndsTheAllocation) {
   EXPECT_EQ(adaptor.launch_agent(one, job, 0).error().code, ErrorCode::not_found);
 }
 
+// A home folder that two machines share: unknown is not gone.
+TEST_F(LocalAdaptorTest, AnotherMachinesAllocationIsUnknown) {
+  const auto one = request(1);
+  const auto job = adaptor.submit(one).value();
+  const AllocationRecord mine = record(one);
+  AllocationRecord changed = mine;
+  changed.boot_id = "another boot";
+  changed.host = "elsewhere";
+  ASSERT_TRUE(write_record(record_path(one.pilot_dir, "a0"), changed).has_value());
+  const auto polled = adaptor.poll(one, {job}).value()[0];
+  EXPECT_EQ(polled.phase, model::AllocationPhase::unknown);
+  EXPECT_EQ(polled.reason, "it was started on the machine elsewhere");
+  EXPECT_EQ(adaptor.launch_agent(one, job, 0).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(adaptor.cancel(one, job).error().code, ErrorCode::unavailable);
+  EXPECT_TRUE(proc::is_alive(mine.nodes[0].agent));
+  ASSERT_TRUE(write_record(record_path(one.pilot_dir, "a0"), mine).has_value());
+}
+
 TEST_F(LocalAdaptorTest, AFailedStartLeavesNothing) {
   auto two = request(2);
   two.agent_program = folder / "missing";
