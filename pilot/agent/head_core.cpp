@@ -1,0 +1,279 @@
+#include "pilot/agent/head_core.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pilot/base/units.hpp"
+
+namespace pilot::agent {
+
+using model::NodePhase;
+using model::PilotPhase;
+using model::ServicePhase;
+
+namespace {
+
+template <typename... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <typename... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+bool says_the_same(const model::ServiceState& state, const model::ServiceChanged& change) {
+  return state.phase == change.phase && state.process == change.process &&
+         state.restarts == change.restarts && state.reason == change.reason;
+}
+
+bool at_rest(ServicePhase phase) {
+  return phase == ServicePhase::planned || model::is_final(phase);
+}
+
+}  // namespace
+
+bool is_done(const model::PilotState& state) {
+  return model::is_final(state.phase) && std::ranges::none_of(state.nodes, [](const auto& node) {
+           return node.second.phase == NodePhase::up;
+         });
+}
+
+HeadCore::HeadCore(model::PilotState state, const Clock& clock, HeadTiming timing)
+    : state_(std::move(state)), clock_(&clock), timing_(timing), started_at_(clock.steady()) {}
+
+// --- output --------------------------------------------------------------------------------------------
+
+void HeadCore::emit(model::EventBody body) {
+  model::apply(state_, {state_.last_sequence + 1, clock_->wall(), body});
+  out_.events.push_back(std::move(body));
+}
+
+void HeadCore::note(std::string text) {
+  emit(model::Note{std::move(text)});
+}
+
+void HeadCore::send(const std::string& peer, model::MessageBody body, std::string id) {
+  out_.messages.push_back({peer, {std::move(id), std::move(body)}});
+}
+
+HeadOutput HeadCore::take() {
+  advance();
+  return std::exchange(out_, {});
+}
+
+// --- input ---------------------------------------------------------------------------------------------
+
+HeadOutput HeadCore::start(model::HeadStarted started) {
+  started_at_ = clock_->steady();
+  emit(std::move(started));
+  return take();
+}
+
+HeadOutput HeadCore::receive(const std::string& peer, const model::Message& message) {
+  handle(peer, message);
+  return take();
+}
+
+HeadOutput HeadCore::tick() {
+  notice_silence();
+  relaunch_lost_nodes();
+  return take();
+}
+
+HeadOutput HeadCore::planned(const std::string& framework, const Result<model::ClusterPlan>& plan) {
+  planning_.erase(framework);
+  if (state_.phase != PilotPhase::booting) return take();
+  if (plan.has_error()) {
+    fail(fmt::format("{}: {}", framework, plan.error().text()));
+  } else {
+    emit(model::ClusterPlanned{plan.value()});
+  }
+  return take();
+}
+
+HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& result) {
+  probing_.erase(framework);
+  if (state_.phase != PilotPhase::booting) return take();
+  if (result.has_error()) {
+    fail(fmt::format("{}: {}", framework, result.error().text()));
+  } else if (writing_.insert(framework).second) {
+    out_.effects.push_back(WriteClientFiles{framework, state_.clusters[framework].plan.client_files});
+  }
+  return take();
+}
+
+HeadOutput HeadCore::client_files_written(const std::string& framework, const Result<void>& result) {
+  writing_.erase(framework);
+  if (state_.phase != PilotPhase::booting) return take();
+  if (result.has_error()) {
+    fail(fmt::format("{}: {}", framework, result.error().text()));
+  } else {
+    emit(model::ClusterReady{framework});
+  }
+  return take();
+}
+
+HeadOutput HeadCore::launched(const std::string& node, const Result<void>& result) {
+  const auto found = relaunches_.find(node);
+  if (found == relaunches_.end()) return take();  // it has registered already
+  Relaunch& relaunch = found->second;
+  relaunch.under_way = false;
+  // An agent that was started needs a moment before it is silent for a reason.
+  relaunch.next = clock_->steady() +
+                  (result.has_value() ? std::max(relaunch.backoff, timing_.node_silence) : relaunch.backoff);
+  relaunch.backoff = std::min(2 * relaunch.backoff, timing_.longest_relaunch);
+  if (result.has_error() && result.error().code == ErrorCode::not_found) {
+    relaunch.over = true;
+    note(fmt::format("{} can't be started again: {}", node, result.error().text()));
+  }
+  return take();
+}
+
+void HeadCore::handle(const std::string& peer, const model::Message& message) {
+  const auto refuse = [&](const auto&) {
+    send(peer, model::Refused{make_error(ErrorCode::usage, "this message is not for the head agent")},
+         message.id);
+  };
+  std::visit(Overloaded{
+                 [&](const model::RegisterNode& body) { register_node(peer, body); },
+                 [&](const model::ServiceReport& body) { store_report(peer, body); },
+                 [&](const model::Heartbeat& body) { answer_heartbeat(peer, body); },
+                 [&](const model::NodeReleased& body) { release_node(peer, message, body); },
+                 [&](const model::GetStatus&) { send(peer, model::Status{state_}, message.id); },
+                 [&](const model::StopPilot& body) {
+                   stop_pilot(body.reason);
+                   send(peer, model::Accepted{}, message.id);
+                 },
+                 refuse,
+             },
+             message.body);
+}
+
+void HeadCore::register_node(const std::string& peer, const model::RegisterNode& message) {
+  const std::string& id = message.node.id;
+  const auto known = state_.nodes.find(id);
+  const NodePhase before = known == state_.nodes.end() ? NodePhase::expected : known->second.phase;
+  // An agent that came back after it was released is only released once more.
+  const bool came_back = before == NodePhase::released && winding_down();
+  if (!came_back && (before != NodePhase::up || known->second.info != message.node)) {
+    if (known != state_.nodes.end() && known->second.info.agent != message.node.agent) stored_.erase(id);
+    emit(model::NodeRegistered{message.node});
+  }
+  relaunches_.erase(id);
+  lost_since_.erase(id);
+  given_up_.erase(id);
+  Session& session = sessions_[id] = Session{peer, clock_->steady(), {}, {}, {}};
+  compare(message, session);
+  send(peer, model::NodeAccepted{wanted_on(id)});
+}
+
+// What the node says of its services is true; what it does not know any more is started again.
+void HeadCore::compare(const model::RegisterNode& message, Session& session) {
+  std::set<std::string> listed;
+  for (const auto& change : message.services) {
+    listed.insert(change.service);
+    const auto* service = state_.service_state(change.service);
+    if (service == nullptr) continue;
+    if (!says_the_same(*service, change)) emit(change);
+    const bool idle = change.phase == ServicePhase::planned || change.phase == ServicePhase::stopped;
+    if (!idle) session.asked_to_run.insert(change.service);
+  }
+  for (const auto& [framework, cluster] : state_.clusters) {
+    for (const auto& spec : cluster.plan.services) {
+      if (spec.node != message.node.id || listed.contains(spec.id)) continue;
+      const auto phase = cluster.services.at(spec.id).phase;
+      if (at_rest(phase)) continue;
+      model::ServiceChanged change{
+          spec.id, ServicePhase::waiting, {}, 0, "its node does not know it any more", {}};
+      if (phase == ServicePhase::stopping) change.phase = ServicePhase::stopped;
+      if (change.phase != phase) emit(change);
+    }
+  }
+}
+
+void HeadCore::store_report(const std::string& peer, const model::ServiceReport& report) {
+  const auto stored = stored_.find(report.node);
+  // After a restart the first one that comes is taken: agents send what is not acknowledged in order.
+  if (stored == stored_.end() || report.number == stored->second + 1) {
+    const auto* service = state_.service_state(report.change.service);
+    if (service != nullptr && !says_the_same(*service, report.change)) emit(report.change);
+    stored_[report.node] = report.number;
+  }
+  send(peer, model::ReportsStored{stored_[report.node]});
+}
+
+void HeadCore::answer_heartbeat(const std::string& peer, const model::Heartbeat& heartbeat) {
+  const auto session = sessions_.find(heartbeat.node);
+  if (session == sessions_.end() || session->second.peer != peer) {
+    const auto node = state_.nodes.find(heartbeat.node);
+    if (node != state_.nodes.end() && node->second.phase == NodePhase::released) return;
+    send(peer, model::RegisterAgain{});
+    return;
+  }
+  session->second.heard = clock_->steady();
+  const auto stored = stored_.find(heartbeat.node);
+  send(peer, model::ReportsStored{stored == stored_.end() ? 0 : stored->second});
+}
+
+void HeadCore::release_node(const std::string& peer, const model::Message& message,
+                            const model::NodeReleased& released) {
+  const auto node = state_.nodes.find(released.node);
+  if (node != state_.nodes.end() && node->second.phase != NodePhase::released) {
+    emit(model::NodeChanged{released.node, NodePhase::released,
+                            winding_down() ? "" : "its agent was told to end"});
+    if (!released.left.empty())
+      note(fmt::format("{} left: {}", released.node, fmt::join(released.left, "; ")));
+  }
+  sessions_.erase(released.node);
+  relaunches_.erase(released.node);
+  send(peer, model::Accepted{}, message.id);
+}
+
+void HeadCore::stop_pilot(const std::string& reason) {
+  if (state_.phase != PilotPhase::stopping && state_.phase != PilotPhase::stopped)
+    emit(model::PilotPhaseChanged{PilotPhase::stopping, reason});
+}
+
+void HeadCore::notice_silence() {
+  const SteadyTime now = clock_->steady();
+  std::vector<std::string> silent;
+  for (const auto& [id, session] : sessions_)
+    if (now - session.heard > timing_.node_silence) silent.push_back(id);
+  for (const auto& id : silent)
+    lose(id, fmt::format("no sign of life for {}", format_duration(timing_.node_silence)));
+
+  if (now - started_at_ <= timing_.node_silence) return;
+  std::vector<std::string> absent;
+  for (const auto& [id, node] : state_.nodes)
+    if (node.phase == NodePhase::up && !sessions_.contains(id)) absent.push_back(id);
+  for (const auto& id : absent) lose(id, "did not come back after the head agent was restarted");
+}
+
+void HeadCore::lose(const std::string& node, std::string reason) {
+  sessions_.erase(node);
+  lost_since_[node] = clock_->steady();
+  const auto found = state_.nodes.find(node);
+  if (found != state_.nodes.end() && found->second.phase == NodePhase::up)
+    emit(model::NodeChanged{node, NodePhase::lost, std::move(reason)});
+}
+
+void HeadCore::relaunch_lost_nodes() {
+  if (finished_) return;
+  const SteadyTime now = clock_->steady();
+  for (const auto& [id, node] : state_.nodes) {
+    if (node.phase != NodePhase::lost || given_up_.contains(id)) continue;
+    auto [found, is_new] = relaunches_.try_emplace(id, Relaunch{now, timing_.first_relaunch, false, false});
+    Relaunch& relaunch = found->second;
+    if (relaunch.under_way || relaunch.over || now < relaunch.next) continue;
+    relaunch.under_way = true;
+    if (is_new) note(fmt::format("starting the agent of {} again", id));
+    const auto allocation = state_.allocations.find(node.info.allocation);
+    const bool known = allocation != state_.allocations.end();
+    out_.effects.push_back(LaunchAgent{id, node.info.allocation,
+                                       known ? allocation->second.job_id : std::string(),
+                                       known ? allocation->second.nodes : state_.spec.nodes, node.info.rank});
+  }
+}
+
+}  // namespace pilot::agent

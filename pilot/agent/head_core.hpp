@@ -1,0 +1,126 @@
+// The head agent's decisions.  Pure: it is told what happened, and says what is to be logged, sent and
+// done.  What it decides follows from the pilot's state (a fold over the log), so a head that was killed
+// in any moment goes on from its log: after each input it looks at what is and takes the next steps to
+// what is wanted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pilot/agent/head_output.hpp"
+#include "pilot/base/clock.hpp"
+#include "pilot/base/result.hpp"
+#include "pilot/model/pilot_state.hpp"
+
+namespace pilot::agent {
+
+struct HeadTiming {
+  Duration node_silence = std::chrono::seconds(5);  // then a node is lost
+  Duration first_relaunch = std::chrono::seconds(1);
+  Duration longest_relaunch = std::chrono::seconds(30);
+  Duration lost_while_stopping = std::chrono::seconds(20);  // then a lost node is not waited for
+  Duration stop_margin = std::chrono::seconds(15);          // beyond the services' own grace
+  Duration release = std::chrono::minutes(2);               // of a node: its data are removed
+  Duration after_restart = std::chrono::seconds(20);        // deadlines don't pass before, after a restart
+};
+
+class HeadCore {
+ public:
+  HeadCore(model::PilotState state, const Clock& clock, HeadTiming timing = {});
+
+  // First of all.
+  HeadOutput start(model::HeadStarted started);
+  HeadOutput receive(const std::string& peer, const model::Message& message);
+  // At least twice a second: silence and deadlines.
+  HeadOutput tick();
+
+  HeadOutput planned(const std::string& framework, const Result<model::ClusterPlan>& plan);
+  HeadOutput probed(const std::string& framework, const Result<void>& result);
+  HeadOutput client_files_written(const std::string& framework, const Result<void>& result);
+  HeadOutput launched(const std::string& node, const Result<void>& result);
+
+  const model::PilotState& state() const { return state_; }
+
+ private:
+  // A node agent that is connected now.
+  struct Session {
+    std::string peer;
+    SteadyTime heard{};
+    std::set<std::string> asked_to_run, asked_to_stop;
+    std::optional<SteadyTime> asked_to_release;
+  };
+  struct Relaunch {
+    SteadyTime next{};
+    Duration backoff{};
+    bool under_way = false;
+    bool over = false;  // the batch system says that the job has ended
+  };
+  using ClusterEntry = std::pair<const std::string, model::ClusterState>;
+
+  // head_core.cpp: inputs
+  void handle(const std::string& peer, const model::Message& message);
+  void register_node(const std::string& peer, const model::RegisterNode& message);
+  void compare(const model::RegisterNode& message, Session& session);
+  void store_report(const std::string& peer, const model::ServiceReport& report);
+  void answer_heartbeat(const std::string& peer, const model::Heartbeat& heartbeat);
+  void release_node(const std::string& peer, const model::Message& message,
+                    const model::NodeReleased& released);
+  void stop_pilot(const std::string& reason);
+  void notice_silence();
+  void lose(const std::string& node, std::string reason);
+  void relaunch_lost_nodes();
+
+  // head_flow.cpp: what follows from the state
+  void advance();
+  void await_nodes();
+  void boot();
+  void plan_next();
+  void bring_up(const ClusterEntry& entry);
+  void start_wanted();
+  void watch_health();
+  bool is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service) const;
+  std::vector<std::string> wanted_on(const std::string& node) const;
+  std::vector<std::string> missing_nodes() const;
+  std::vector<model::NodeInfo> nodes_to_plan_for() const;
+  std::string problem() const;
+  void fail(std::string cause);
+  bool ready_deadline_passed() const;
+
+  // head_stop.cpp: stopping, also after a failed start
+  bool winding_down() const;
+  void wind_down();
+  bool stop_services(const ClusterEntry& entry);
+  void ask_to_stop(const std::vector<const model::ServiceSpec*>& services);
+  bool release_nodes();
+  bool is_active(const model::ServiceSpec& service) const;
+  bool is_given_up(const std::string& node);
+
+  void emit(model::EventBody body);
+  void note(std::string text);
+  void send(const std::string& peer, model::MessageBody body, std::string id = {});
+  HeadOutput take();
+
+  model::PilotState state_;
+  const Clock* clock_;
+  HeadTiming timing_;
+  HeadOutput out_;
+  SteadyTime started_at_;
+  std::map<std::string, Session> sessions_;             // by node
+  std::map<std::string, std::uint64_t> stored_;         // by node: number of its last report in the log
+  std::map<std::string, SteadyTime> lost_since_;        // by node
+  std::map<std::string, Relaunch> relaunches_;          // by node
+  std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
+  std::optional<SteadyTime> winding_down_since_;
+  std::map<std::pair<std::string, int>, SteadyTime> stop_deadlines_;  // by framework and stage
+  std::set<std::string> given_up_;  // services and nodes that are not waited for
+  bool finished_ = false;
+};
+
+// Nothing is left to do for a head agent: the pilot has ended and no node waits to be released.
+bool is_done(const model::PilotState& state);
+
+}  // namespace pilot::agent

@@ -1,0 +1,195 @@
+// What follows from the state: the way from the first agent to a pilot that is ready, and its health.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "pilot/agent/head_core.hpp"
+#include "pilot/base/units.hpp"
+
+namespace pilot::agent {
+
+using model::NodePhase;
+using model::PilotPhase;
+using model::ServicePhase;
+
+namespace {
+
+bool all_ready(const model::ClusterState& cluster) {
+  return std::ranges::all_of(cluster.services,
+                             [](const auto& entry) { return entry.second.phase == ServicePhase::ready; });
+}
+
+// The lowest stage that is not ready yet.
+int current_stage(const model::ClusterState& cluster) {
+  int stage = std::numeric_limits<int>::max();
+  for (const auto& spec : cluster.plan.services)
+    if (cluster.services.at(spec.id).phase != ServicePhase::ready) stage = std::min(stage, spec.stage);
+  return stage;
+}
+
+std::string says(const std::string& id, const model::ServiceState& service) {
+  std::string text = fmt::format("{} {}", id, to_string(service.phase));
+  if (!service.reason.empty()) text += ": " + service.reason;
+  return text;
+}
+
+}  // namespace
+
+void HeadCore::advance() {
+  PilotPhase before;
+  do {
+    before = state_.phase;
+    switch (state_.phase) {
+      case PilotPhase::submitted:
+        emit(model::PilotPhaseChanged{PilotPhase::starting, {}});
+        break;
+      case PilotPhase::starting:
+        await_nodes();
+        break;
+      case PilotPhase::booting:
+        boot();
+        break;
+      case PilotPhase::ready:
+      case PilotPhase::degraded:
+        start_wanted();
+        watch_health();
+        break;
+      case PilotPhase::stopping:
+      case PilotPhase::failed:
+      case PilotPhase::stopped:
+        wind_down();
+        break;
+    }
+  } while (state_.phase != before);
+}
+
+void HeadCore::await_nodes() {
+  const auto missing = missing_nodes();
+  if (missing.empty()) return emit(model::PilotPhaseChanged{PilotPhase::booting, {}});
+  if (ready_deadline_passed())
+    fail(fmt::format("not all nodes came within {}: {} missing", format_duration(state_.spec.ready_timeout),
+                     fmt::join(missing, ", ")));
+}
+
+// Base nodes are named node-1 ... node-N from the start.
+std::vector<std::string> HeadCore::missing_nodes() const {
+  std::vector<std::string> missing;
+  for (int number = 1; number <= state_.spec.nodes; ++number) {
+    const std::string id = fmt::format("node-{}", number);
+    const auto node = state_.nodes.find(id);
+    if (node == state_.nodes.end() || node->second.phase != NodePhase::up) missing.push_back(id);
+  }
+  return missing;
+}
+
+void HeadCore::boot() {
+  plan_next();
+  for (const auto& entry : state_.clusters) {
+    for (const auto& [id, service] : entry.second.services)
+      if (service.phase == ServicePhase::failed) return fail(says(id, service));
+  }
+  start_wanted();
+  for (const auto& entry : state_.clusters) bring_up(entry);
+  const bool ready = std::ranges::all_of(state_.spec.frameworks, [&](const auto& framework) {
+    const auto cluster = state_.clusters.find(framework.name);
+    return cluster != state_.clusters.end() && cluster->second.ready;
+  });
+  if (ready) return emit(model::PilotPhaseChanged{PilotPhase::ready, {}});
+  if (ready_deadline_passed())
+    fail(fmt::format("not ready after {}: {}", format_duration(state_.spec.ready_timeout), problem()));
+}
+
+// One after the other, since a plan must not use the ports of the one before.
+void HeadCore::plan_next() {
+  if (!planning_.empty()) return;
+  for (const auto& framework : state_.spec.frameworks) {
+    if (state_.clusters.contains(framework.name)) continue;
+    planning_.insert(framework.name);
+    out_.effects.push_back(PlanCluster{framework, nodes_to_plan_for()});
+    return;
+  }
+}
+
+std::vector<model::NodeInfo> HeadCore::nodes_to_plan_for() const {
+  std::vector<model::NodeInfo> nodes;
+  for (int number = 1; number <= state_.spec.nodes; ++number) {
+    const auto node = state_.nodes.find(fmt::format("node-{}", number));
+    if (node != state_.nodes.end()) nodes.push_back(node->second.info);
+  }
+  for (auto& node : nodes)
+    for (const auto& [framework, cluster] : state_.clusters)
+      for (const auto& service : cluster.plan.services)
+        for (const auto& [name, port] : service.ports)
+          if (service.node == node.id) std::erase(node.free_ports, port);
+  return nodes;
+}
+
+void HeadCore::bring_up(const ClusterEntry& entry) {
+  const auto& [framework, cluster] = entry;
+  if (cluster.ready || !all_ready(cluster) || writing_.contains(framework)) return;
+  if (probing_.insert(framework).second) out_.effects.push_back(ProbeCluster{framework, cluster.plan.ready});
+}
+
+// A service runs when the stages before its own are ready; once it was started it stays wanted.
+bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service) const {
+  const auto phase = cluster.services.at(service.id).phase;
+  if (winding_down()) return is_active(service);  // it is stopped in its turn, by name
+  return phase != ServicePhase::planned || service.stage <= current_stage(cluster);
+}
+
+std::vector<std::string> HeadCore::wanted_on(const std::string& node) const {
+  std::vector<std::string> wanted;
+  for (const auto& [framework, cluster] : state_.clusters)
+    for (const auto& service : cluster.plan.services)
+      if (service.node == node && is_wanted(cluster, service)) wanted.push_back(service.id);
+  return wanted;
+}
+
+void HeadCore::start_wanted() {
+  for (auto& [node, session] : sessions_) {
+    model::StartServices start;
+    for (const auto& id : wanted_on(node)) {
+      if (state_.service_state(id)->phase == ServicePhase::failed) continue;
+      if (session.asked_to_run.insert(id).second) start.services.push_back(*state_.service_spec(id));
+    }
+    if (!start.services.empty()) send(session.peer, std::move(start));
+  }
+}
+
+void HeadCore::watch_health() {
+  const std::string found = problem();
+  if (state_.phase == PilotPhase::ready && !found.empty())
+    emit(model::PilotPhaseChanged{PilotPhase::degraded, found});
+  else if (state_.phase == PilotPhase::degraded && found.empty())
+    emit(model::PilotPhaseChanged{PilotPhase::ready, {}});
+}
+
+// The first thing that is not as it should be; empty when all is well.
+std::string HeadCore::problem() const {
+  for (const auto& [id, node] : state_.nodes) {
+    if (node.phase == NodePhase::up) continue;
+    std::string text = fmt::format("{} {}", id, to_string(node.phase));
+    if (!node.reason.empty()) text += ": " + node.reason;
+    return text;
+  }
+  for (const auto& [framework, cluster] : state_.clusters)
+    for (const auto& [id, service] : cluster.services)
+      if (service.phase != ServicePhase::ready) return says(id, service);
+  for (const auto& framework : state_.spec.frameworks)
+    if (const auto cluster = state_.clusters.find(framework.name);
+        cluster == state_.clusters.end() || !cluster->second.ready)
+      return framework.name + " does not answer yet";
+  return {};
+}
+
+void HeadCore::fail(std::string cause) {
+  emit(model::PilotPhaseChanged{PilotPhase::failed, std::move(cause)});
+}
+
+bool HeadCore::ready_deadline_passed() const {
+  return clock_->wall() - state_.phase_since > state_.spec.ready_timeout &&
+         clock_->steady() - started_at_ > std::min(timing_.after_restart, state_.spec.ready_timeout);
+}
+
+}  // namespace pilot::agent
