@@ -43,10 +43,11 @@ class EventLog {
   Result<void> write_snapshot();
 
  private:
-  EventLog(std::filesystem::path folder, const Clock& clock, int fd);
+  EventLog(std::filesystem::path folder, const Clock& clock);
   std::filesystem::path folder_;
   const Clock* clock_;
   int fd_ = -1;
+  int lock_fd_ = -1;
   model::PilotState state_;
   std::uint64_t snapshot_at_ = 0;
 };

@@ -4,6 +4,7 @@
 //     pilots/NAME/                       0700
 //       events.jsonl                     the event log; spec and state follow from it
 //       snapshot.json                    the state up to some sequence, to read a long log faster
+//       events.lock                      held by the writer of the event log
 //       endpoint.json                    where the head agent listens now, and its process
 //       keys/                            0700, files 0600
 //         head.json client.json node-N.json   CURVE key pairs
@@ -40,8 +41,8 @@ class PilotFolder {
  public:
   explicit PilotFolder(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Makes the folder of a new pilot, with keys and secrets for `nodes` nodes.  Errors: failed (name in
-  // use, no space, not writable: what and where), usage (a name that is no file name).
+  // Makes the folder of a new pilot, with keys and secrets for `nodes` nodes.  Errors: usage (the
+  // name is in use, or is no file name), failed (no space, not writable: what and where).
   static Result<PilotFolder> create(std::string_view name, int nodes, bool encrypt);
 
   // Errors: not_found, with the nearest existing name as hint.
@@ -64,16 +65,20 @@ class PilotFolder {
   Result<std::vector<std::string>> public_keys() const;
 
   Result<std::map<std::string, std::string>> secrets() const;
-  // Adds a random 256-bit secret if there is none of this name, and returns it.
-  Result<std::string> secret(const std::string& secret_name);
+  // Makes a random 256-bit secret for each ${secret:NAME} in `text` that there is none for yet.  Only
+  // the head does this, before anybody fills the text in.
+  Result<void> make_secrets_for(std::string_view text);
 
-  // Fills in the placeholders of service_spec.hpp.  Errors: not_found (an unknown placeholder).
-  Result<std::string> fill_in(std::string_view text);
+  // Fills in the placeholders of service_spec.hpp; any other ${...} passes as it is (log4j has its own).
+  // Errors: not_found (a secret that was never made; tls: in a pilot without encryption).
+  Result<std::string> fill_in(std::string_view text) const;
 
   Result<Endpoint> endpoint() const;
   Result<void> set_endpoint(const Endpoint& endpoint);
 
  private:
+  Result<std::string> value_of(std::string_view placeholder) const;
+
   std::filesystem::path path_;
 };
 
