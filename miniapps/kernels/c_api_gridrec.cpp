@@ -28,7 +28,7 @@ void pk_gridrec_desc_init(pk_gridrec_desc* desc, int32_t angles, int32_t columns
   desc->filter_p0 = 0.5;
   desc->filter_p1 = 8;
   desc->padding = 2;
-  desc->kernel_error = 2e-3;
+  desc->kernel_error = 5e-3;
 }
 
 pk_status pk_gridrec_plan_create(const pk_gridrec_desc* desc, pk_gridrec_plan** plan, pk_error* error) {

@@ -86,7 +86,7 @@ int transform_size(const pk_gridrec_desc& d) {
 }
 
 int grid_size(const pk_gridrec_desc& d) {
-  const double factor = d.oversampling > 0 ? d.oversampling : d.padding < 1.25 ? 1.0 : 1.25;
+  const double factor = d.oversampling > 0 ? d.oversampling : d.padding < 1.25 ? 1.0 : 1.125;
   return smooth_size(static_cast<int>(std::ceil(factor * d.columns - 1e-9)));
 }
 
@@ -208,6 +208,7 @@ GridrecPlan::GridrecPlan(const pk_gridrec_desc& d)
   }
   row_factor = to_float(pixel_factors(kernel, d.row0, rows, size, grid));
   col_factor = to_float(pixel_factors(kernel, d.col0, cols, size, grid));
+  col_factor.resize(cols + 3);  // read in fours
 }
 
 }  // namespace miniapps::kernels

@@ -24,6 +24,7 @@ struct GroupJob {
 #include <cstring>
 #include <numbers>
 
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "miniapps/kernels/gridrec_run.hpp"
 #include "miniapps/kernels/lane_fft-inl.h"
@@ -206,6 +207,13 @@ HWY_INLINE void spread(const GridrecPlan& plan, const GridrecAngle& angle, const
   const float* HWY_RESTRICT table = plan.kernel.table.data();
   const float intervals = static_cast<float>(plan.kernel.intervals);
   const float left = static_cast<float>(plan.grid / 2 + plan.margin), top = static_cast<float>(plan.margin);
+  // A ray meets new cells at its front: a column of them or a row.
+  const bool flat = std::abs(angle.u) > angle.v;
+  const size_t front = flat ? (angle.u > 0 ? (W - 1) * cell : 0) : (W - 1) * pitch,
+               front_step = flat ? pitch : cell;
+  const std::ptrdiff_t front_ahead = std::ptrdiff_t(8 * angle.v) * std::ptrdiff_t(pitch) +
+                                     std::ptrdiff_t(8 * angle.u) * std::ptrdiff_t(cell) +
+                                     std::ptrdiff_t(front);
   for (int j = 0; j <= plan.grid / 2; ++j) {
     const float r = static_cast<float>(j);
     // First tap of each axis, counted from the grid's corner, and the offset of the sample from it.
@@ -228,6 +236,8 @@ HWY_INLINE void spread(const GridrecPlan& plan, const GridrecAngle& angle, const
     typename C::V value[C::vectors];
     for (size_t k = 0; k < C::vectors; ++k) value[k] = hn::Load(d, sample + k * C::lanes);
     float* HWY_RESTRICT row = grid + (size_t(v0) * plan.grid_cols() + size_t(u0)) * cell;
+    if constexpr (S > 2)
+      for (int i = 0; i < W; ++i) hwy::Prefetch(row + front_ahead + i * front_step);
     for (int i = 0; i < W; ++i, row += pitch) {
       typename C::V weighted[C::vectors];
       for (size_t k = 0; k < C::vectors; ++k) weighted[k] = hn::Mul(value[k], hn::Set(d, wv[i]));
@@ -359,53 +369,70 @@ HWY_NOINLINE void transform_rows(const GridrecPlan& plan, GridrecScratch& scratc
   }
 }
 
-// Finished columns [rows][tile_cols][S] to the images.
+// Second pass: columns of the half plane to real image columns, in place: cell k of a column becomes the
+// values of image rows 2k and 2k + 1, [S][S].
 template <int S>
-HWY_INLINE void write_tile(const GridrecPlan& plan, const GroupJob& job, const float* tile, int first,
-                           int count) {
-  const size_t image = size_t(plan.rows) * plan.cols;
-  for (int r = 0; r < plan.rows; ++r) {
-    const float* const from = tile + size_t(r) * tile_cols * S;
-    float* const to = job.out + size_t(r) * plan.cols + first;
-    int i = 0;
-    if constexpr (S % 4 == 0) {
-      if (job.count == S)
-        for (; i + 4 <= count; i += 4)
-          for (int s = 0; s < S; s += 4) transpose4(from + i * S + s, S, to + s * image + i, image);
+HWY_NOINLINE void transform_columns(const GridrecPlan& plan, GridrecScratch& scratch) {
+  constexpr int A = Group<S>::across;
+  const int half = plan.grid / 2;
+  const size_t cell = 2 * S, pitch = size_t(plan.grid_cols()) * cell;
+  float* const x = scratch.signal.data();
+  for (int first = 0; first < plan.cols; first += A) {
+    float* const column = scratch.grid.data() + plan.margin * pitch + size_t(first) * cell;
+    for (int v = 0; v <= half; ++v) {
+      // Columns are too far apart for the hardware to fetch the next ones ahead.
+      for (size_t ahead = A * cell; ahead < 2 * A * cell; ahead += 16)
+        hwy::Prefetch(column + v * pitch + ahead);
+      cells_to_lanes<S>(column + v * pitch, cell, x + v * element);
     }
-    for (int s = 0; s < job.count; ++s)
-      for (int k = i; k < count; ++k) to[s * image + k] = from[k * S + s];
+    const float* const image = real_inverse(plan.radial, x, scratch.work.data());
+    for (int k = 0; k < half; ++k) lanes_to_cells<S>(image + k * element, column + k * pitch, cell);
   }
 }
 
-// Second pass: columns of the half plane to real image columns.
-template <int S>
-HWY_NOINLINE void transform_columns(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {
-  constexpr int A = Group<S>::across;
-  static_assert(tile_cols % A == 0);
-  const int n = plan.grid, half = n / 2;
-  const size_t cell = 2 * S, pitch = size_t(plan.grid_cols()) * cell;
-  const LaneTag d;
-  float* const tile = scratch.tile.data();
-  for (int first = 0; first < plan.cols; first += tile_cols) {
-    const int count = HWY_MIN(tile_cols, plan.cols - first);
-    for (int i = 0; i < count; i += A) {
-      const float* const column = scratch.grid.data() + plan.margin * pitch + size_t(first + i) * cell;
-      float* const x = scratch.signal.data();
-      for (int v = 0; v <= half; ++v) cells_to_lanes<S>(column + v * pitch, cell, x + v * element);
-      const float* const image = real_inverse(plan.radial, x, scratch.work.data());
-      alignas(64) float factor[lane_count];
-      for (int l = 0; l < lane_count; ++l)
-        factor[l] = plan.col_factor[HWY_MIN(first + i + l / S, plan.cols - 1)];
-      const Lane by_column = hn::Load(d, factor);
-      for (int r = 0; r < plan.rows; ++r) {
-        const int at = (plan.desc.row0 + r - plan.size / 2 + n) % n;
-        const Lane value = hn::Load(d, image + size_t(at) * lane_count);
-        hn::StoreU(hn::Mul(value, hn::Mul(by_column, hn::Set(d, plan.row_factor[r]))), d,
-                   tile + (size_t(r) * tile_cols + i) * S);
+// Four channels (rows x slices) of a row of cells to their images; null channels are left out.
+HWY_INLINE void write_channels(const GridrecPlan& plan, const float* cells, size_t cell, float* const* to,
+                               const float* factor) {
+  const hn::FixedTag<float, 4> d;
+  alignas(16) float block[16];
+  for (int i = 0; i < plan.cols; i += 4) {
+    transpose4(cells + i * cell, cell, block, 4);
+    const auto by_column = hn::LoadU(d, plan.col_factor.data() + i);
+    const int count = HWY_MIN(4, plan.cols - i);
+    for (int c = 0; c < 4; ++c) {
+      if (to[c] == nullptr) continue;
+      const auto v = hn::Mul(hn::Load(d, block + 4 * c), hn::Mul(by_column, hn::Set(d, factor[c])));
+      if (count == 4) {
+        hn::StoreU(v, d, to[c] + i);
+      } else {
+        hn::Store(v, d, block + 4 * c);
+        std::memcpy(to[c] + i, block + 4 * c, count * sizeof(float));
       }
     }
-    write_tile<S>(plan, job, tile, first, count);
+  }
+}
+
+// The finished grid to the images, times 1 / (transform of the interpolation kernel).
+template <int S>
+HWY_NOINLINE void write_images(const GridrecPlan& plan, const GridrecScratch& scratch, const GroupJob& job) {
+  const int n = plan.grid;
+  const size_t cell = 2 * S, pitch = size_t(plan.grid_cols()) * cell, image = size_t(plan.rows) * plan.cols;
+  for (int k = 0; k < n / 2; ++k) {
+    const float* const cells = scratch.grid.data() + size_t(plan.margin + k) * pitch;
+    for (int channel = 0; channel < 2 * S; channel += 4) {
+      float* to[4];
+      float factor[4];
+      bool any = false;
+      for (int c = 0; c < 4; ++c) {
+        const int s = (channel + c) % S, t = 2 * k + (channel + c) / S;
+        const int r = (t + plan.size / 2 - plan.desc.row0 + n) % n;  // image row, if it lies in the region
+        const bool wanted = s < job.count && r < plan.rows;
+        to[c] = wanted ? job.out + s * image + size_t(r) * plan.cols : nullptr;
+        factor[c] = wanted ? plan.row_factor[r] : 0.0f;
+        any = any || wanted;
+      }
+      if (any) write_channels(plan, cells + channel, cell, to, factor);
+    }
   }
 }
 
@@ -414,7 +441,8 @@ HWY_INLINE void run_group(const GridrecPlan& plan, GridrecScratch& scratch, cons
   project_to_grid<S>(plan, scratch, job);
   fold_grid<S>(plan, scratch.grid.data());
   transform_rows<S>(plan, scratch);
-  transform_columns<S>(plan, scratch, job);
+  transform_columns<S>(plan, scratch);
+  write_images<S>(plan, scratch, job);
 }
 
 void run_small_group(const GridrecPlan& plan, GridrecScratch& scratch, const GroupJob& job) {

@@ -31,7 +31,6 @@ GridrecScratch::GridrecScratch(const GridrecPlan& plan, int max_slices) {
   grid = AlignedBuffer<float>(grid_floats(plan, group));
   signal = AlignedBuffer<float>(elements * 2 * widest_lanes);
   work = AlignedBuffer<float>(elements * 2 * widest_lanes);
-  tile = AlignedBuffer<float>(std::size_t(plan.rows) * tile_cols * group);
 }
 
 HWY_EXPORT(run_small_group);

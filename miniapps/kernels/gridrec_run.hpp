@@ -20,9 +20,7 @@ struct GridrecScratch {
   AlignedBuffer<float> grid;    // [grid_rows][grid_cols][re of the group, im of the group]
   AlignedBuffer<float> signal;  // one block of lanes being transformed
   AlignedBuffer<float> work;    // its second buffer
-  AlignedBuffer<float> tile;    // finished columns: [rows][tile_cols][group]
 };
-inline constexpr int tile_cols = 16;
 
 // Arguments as pk_gridrec_run, checked.
 void run_gridrec(const GridrecPlan& plan, GridrecScratch& scratch, const float* sino, const double* centres,

@@ -136,8 +136,8 @@ typedef struct pk_gridrec_desc {
   double filter_p1;     /* > 0; default 8 */
   double padding;       /* length of the filtering transform / columns, 1 to 8; default 2 */
   double oversampling;  /* size of the 2-D grid / columns, 1 to 8; 0 (default): chosen: 1 when padding < 1.25,
-                           else 1.25.  Sizes are rounded up to a product of 2, 3 and 5. */
-  double kernel_error;  /* wanted relative error of the interpolation, 1e-6 to 1e-1; default 2e-3 */
+                           else 1.125.  Sizes are rounded up to a product of 2, 3 and 5. */
+  double kernel_error;  /* wanted relative error of the interpolation, 1e-6 to 1e-1; default 5e-3 */
   int32_t edge;         /* pk_edge; default zero */
   int32_t
       image_size; /* N: the image is N x N around the axis; 0 (default): columns; at most the grid's size */
