@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# What the numbered tests share.  A test sources this, does things as a user would, and checks with
+# `check` and `within`.  At its end everything it started must be gone, or it fails.
+set -euo pipefail
+
+TEST=$(basename "$0" .sh)
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/e2e-$TEST.XXXXXX")
+chmod 755 "$WORK"
+export PILOT_HOME=$WORK/home TMPDIR=$WORK/tmp
+mkdir "$TMPDIR"
+cd "$WORK"
+if [ -n "${PILOT_PREFIX:-}" ]; then PATH=$PILOT_PREFIX/bin:$PATH; fi
+
+say() { echo "[$TEST $(date +%T)] $*"; }
+
+fail() {
+  say "FAILED: $*"
+  exit 1
+}
+
+skip() {
+  say "SKIPPED: $*"
+  exit 77
+}
+
+# check WHAT COMMAND...: the command must succeed.
+check() {
+  local what=$1
+  shift
+  if "$@"; then say "ok: $what"; else fail "$what"; fi
+}
+
+# refuses CODE TEXT COMMAND...: the command must exit with CODE and say TEXT on standard error.
+refuses() {
+  local code=$1 text=$2 got=0
+  shift 2
+  "$@" >"$WORK/refused.out" 2>"$WORK/refused.err" || got=$?
+  [ "$got" -eq "$code" ] || fail "'$*' exited with $got instead of $code: $(cat "$WORK/refused.err")"
+  grep -qF -- "$text" "$WORK/refused.err" || fail "'$*' does not say '$text' but: $(cat "$WORK/refused.err")"
+  say "ok: refused with $code: $(head -1 "$WORK/refused.err")"
+}
+
+# within SECONDS WHAT COMMAND...: the command must succeed before the time is over.
+within() {
+  local deadline=$((SECONDS + $1)) what=$2
+  shift 2
+  until "$@"; do
+    [ "$SECONDS" -lt "$deadline" ] || fail "$what: not within the time"
+    read -r -t 0.2 <> <(:) || true
+  done
+  say "ok: $what"
+}
+
+# json EXPRESSION < document: prints the value of a Python expression over the document `d`.
+json() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1"; }
+
+# status_of PILOT EXPRESSION
+status_of() { pilot status "$1" --json | json "$2"; }
+
+# pid_of PILOT SERVICE: the process of a service; `head` and node ids give the agents'.
+pid_of() {
+  status_of "$1" "next(
+    ([d['head']['process']['pid']] if '$2' == 'head' else []) +
+    [n['info']['agent']['pid'] for i, n in d['nodes'].items() if i == '$2'] +
+    [s['process']['pid'] for c in d['clusters'].values() for i, s in c['services'].items() if i == '$2'] for _ in [0])[0]"
+}
+
+is_ready() { [ "$(status_of "$1" "d['phase']" 2>/dev/null)" = ready ]; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+runs() { kill -0 "$1" 2>/dev/null; }
+
+# service_is PILOT SERVICE PHASE
+service_is() {
+  [ "$(status_of "$1" "[s['phase'] for c in d['clusters'].values() for i, s in c['services'].items() if i == '$2'][0]")" = "$3" ]
+}
+
+# Processes of this test's pilots: each carries the pilot's folder in its command line or environment.
+processes_of_this_test() {
+  local entry
+  for entry in /proc/[0-9]*; do
+    local pid=${entry#/proc/}
+    if [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ]; then continue; fi
+    if tr '\0' '\n' 2>/dev/null <"$entry/environ" | grep -q "^PILOT_HOME=$WORK/home$" &&
+      tr '\0' ' ' <"$entry/cmdline" 2>/dev/null | grep -qE "pilot-agent|java|miniapp|pilot-kafka"; then
+      echo "$pid $(tr '\0' ' ' <"$entry/cmdline" | cut -c1-160)"
+    fi
+  done
+}
+
+# Nothing is left: no process, no listening loopback port of a pilot, no scratch folder.
+nothing_left() {
+  local left
+  left=$(processes_of_this_test)
+  [ -z "$left" ] || { say "left running: $left"; return 1; }
+  left=$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'pilot-*' 2>/dev/null)
+  [ -z "$left" ] || { say "left in scratch: $left"; return 1; }
+}
+
+at_exit() {
+  local code=$? name left
+  trap - EXIT
+  if [ "$code" -ne 0 ] && [ "$code" -ne 77 ]; then
+    say "--- what the agents and services said last"
+    tail -n 15 "$PILOT_HOME"/pilots/*/logs/*.log "$PILOT_HOME"/pilots/*/logs/*/*.log 2>/dev/null || true
+  fi
+  for name in $(pilot list --json 2>/dev/null | json "' '.join(p['name'] for p in d['pilots'])" 2>/dev/null); do
+    pilot stop "$name" >/dev/null 2>&1 || true
+  done
+  left=$(processes_of_this_test)
+  if [ -n "$left" ]; then
+    say "FAILED: left running: $left"
+    echo "$left" | cut -d' ' -f1 | xargs -r kill -9
+    [ "$code" -ne 0 ] || code=1
+  fi
+  rm -rf "$WORK"
+  exit "$code"
+}
+trap at_exit EXIT
