@@ -106,9 +106,9 @@ double filter_window(int filter, double f, double p0, double p1) {
     case PK_FILTER_COSINE:
       return std::cos(pi * x);
     case PK_FILTER_HANN:
-      return x <= p0 ? 0.5 + 0.5 * std::cos(pi * x / p0) : 0;
+      return 0.5 + 0.5 * std::cos(2 * pi * x / p0);
     case PK_FILTER_HAMMING:
-      return x <= p0 ? 0.54 + 0.46 * std::cos(pi * x / p0) : 0;
+      return 0.54 + 0.46 * std::cos(2 * pi * x / p0);
     case PK_FILTER_PARZEN:
       return x <= p0 ? std::pow(1 - x / p0, 3) : 0;
     case PK_FILTER_BUTTERWORTH:
@@ -154,7 +154,7 @@ std::string check_gridrec(const pk_gridrec_desc& d) {
     if (!(std::abs(d.theta[i]) < 1e6))
       return bad("theta has a value that", d.theta[i], "any angle in radians");
   if (d.filter < PK_FILTER_NONE || d.filter > PK_FILTER_BUTTERWORTH) return bad("filter", d.filter, "0 to 7");
-  if (!(d.filter_p0 > 0 && d.filter_p0 <= 0.5)) return bad("filter_p0", d.filter_p0, "above 0, up to 0.5");
+  if (!(d.filter_p0 > 0 && d.filter_p0 <= 1)) return bad("filter_p0", d.filter_p0, "above 0, up to 1");
   if (!(d.filter_p1 > 0 && d.filter_p1 <= 100)) return bad("filter_p1", d.filter_p1, "above 0, up to 100");
   if (!(d.padding >= 1 && d.padding <= 8)) return bad("padding", d.padding, "1 to 8");
   if (d.oversampling != 0 && !(d.oversampling >= 1 && d.oversampling <= 8))

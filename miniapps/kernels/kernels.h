@@ -109,7 +109,8 @@ PK_API pk_status pk_find_centre(const float* sino, const double* theta, int32_t 
  * 8): ramlak 2|f|; shepp 2|f| sinc(f); cosine 2|f| cos(pi f); hann 2|f| (.5 + .5 cos(2 pi f/p0)); hamming
  * .54/.46; parzen 2|f| (1 - f/p0)^3; butterworth 2|f| / (1 + (f/p0)^(2 p1)); none 1 (no ramp: a plain
  * back-projection, scaled like the others).  The ramp is sampled in space (Kak & Slaney 1988, eq. 3.61): its
- * DC term is right. */
+ * DC term is right.  hann and hamming are periodic in p0, as TomoPy has them: p0 = 1 falls to the highest
+ * frequency. */
 enum pk_filter {
   PK_FILTER_NONE = 0,
   PK_FILTER_RAMLAK = 1,
@@ -132,7 +133,7 @@ typedef struct pk_gridrec_desc {
   int32_t columns;      /* >= 2, any number */
   int32_t filter;       /* pk_filter; default shepp */
   const double* theta;  /* [angles] radians, any order and spacing; copied */
-  double filter_p0;     /* 0 < p0 <= 0.5; default 0.5 */
+  double filter_p0;     /* 0 < p0 <= 1; default 0.5 */
   double filter_p1;     /* > 0; default 8 */
   double padding;       /* length of the filtering transform / columns, 1 to 8; default 2 */
   double oversampling;  /* size of the 2-D grid / columns, 1 to 8; 0 (default): chosen: 1 when padding < 1.25,
