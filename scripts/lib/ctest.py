@@ -48,7 +48,9 @@ def read(report):
         name, output = case.get("name"), case.findtext("system-out") or ""
         if case.find("failure") is not None or case.get("status") == "fail":
             tally.failed += 1
-            print(f"     FAILED {name}")
+            node = case.find("failure")
+            print(f"     FAILED {name} after {float(case.get('time') or 0):.1f} s: "
+                  + ((node.get("message") if node is not None else None) or "no message"))
             print("\n".join("    | " + line for line in output.splitlines()[-OUTPUT:]))
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             tally.skipped += 1

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from lib import ctest, debian, leftovers, steps  # noqa: E402
 
 JUNIT = """<testsuite><testcase name="good" status="run"/>
-<testcase name="bad" status="fail"><failure/><system-out>expected 1, got 2</system-out></testcase>
+<testcase name="bad" status="fail" time="1.5"><failure message="Timeout"/><system-out>expected 1, got 2</system-out></testcase>
 <testcase name="shy" status="notrun"><skipped/><system-out>[ RUN ] x
 /a/b_test.cpp:12: Skipped
 needs a second user
@@ -62,7 +62,7 @@ class Suite(unittest.TestCase):
         with contextlib.redirect_stdout(shown):
             tally = ctest.read(report)
         self.assertEqual("1 passed, 1 failed, 1 skipped", tally.text())
-        self.assertIn("FAILED bad\n    | expected 1, got 2", shown.getvalue())
+        self.assertIn("FAILED bad after 1.5 s: Timeout\n    | expected 1, got 2", shown.getvalue())
         self.assertIn("skipped shy: needs a second user", shown.getvalue())
 
     def test_a_failed_step_shows_the_end_of_its_output_and_its_log(self):
