@@ -3,9 +3,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "adaptors/framework/kafka/kraft_format.hpp"
 #include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
-#include "adaptors/framework/kafka/tool/kraft_format.hpp"
 #include "adaptors/framework/kafka/tool/properties.hpp"
 #include "pilot/base/clock.hpp"
 #include "pilot/base/file.hpp"
@@ -79,7 +79,7 @@ Result<void> write_quorum(const Server& server, const std::string& cluster_id, c
   PILOT_TRY(const auto bootstrap_file, arguments.required("--template"));
   PILOT_TRY(const auto voters_text, arguments.required("--voters"));
   PILOT_TRY(const auto bootstrap, read_file(bootstrap_file));
-  QuorumStart start{cluster_id, server.listener, {}, {}, now_ms(), now_ms(), now_ms()};
+  QuorumStart start{server.listener, {}, {}, now_ms(), now_ms(), now_ms()};
   PILOT_TRY(start.voters, parse_voters(voters_text));
   bool among_them = false;
   for (const auto& voter : start.voters) {

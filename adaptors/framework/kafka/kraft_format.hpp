@@ -18,12 +18,18 @@ using Uuid = std::array<std::uint8_t, 16>;
 // Kafka's text form: base64url without padding, 22 characters.
 std::string to_string(const Uuid& uuid);
 
+// The same name gives the same id, and different names different ones for all that matters here.
+Uuid uuid_of(std::string_view name);
+
+// The id of a pilot's cluster.
+std::string cluster_id(std::string_view pilot_id);
+
 // The id of a node's log directory.  It follows from cluster and node (and the directory's index), so
 // that every controller can name the others' directories before any of them has started.
-Uuid directory_uuid(std::string_view cluster_id, int node_id, int directory = 0);
+Uuid directory_uuid(std::string_view cluster, int node_id, int directory = 0);
 
 // The content of LOG_DIR/meta.properties.
-std::string meta_properties(std::string_view cluster_id, int node_id, const Uuid& directory);
+std::string meta_properties(std::string_view cluster, int node_id, const Uuid& directory);
 
 struct Voter {
   int id = 0;
@@ -36,7 +42,6 @@ struct Voter {
 Result<std::vector<Voter>> parse_voters(std::string_view text);
 
 struct QuorumStart {
-  std::string cluster_id;
   std::string listener;  // "CONTROLLER"
   std::vector<Voter> voters;
   std::vector<Uuid> directories;  // one per voter

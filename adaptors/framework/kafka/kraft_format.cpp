@@ -1,4 +1,4 @@
-#include "adaptors/framework/kafka/tool/kraft_format.hpp"
+#include "adaptors/framework/kafka/kraft_format.hpp"
 
 #include <fmt/format.h>
 
@@ -173,8 +173,7 @@ std::string to_string(const Uuid& uuid) {
   return out;
 }
 
-Uuid directory_uuid(std::string_view cluster_id, int node_id, int directory) {
-  const auto name = fmt::format("{}/{}/{}", cluster_id, node_id, directory);
+Uuid uuid_of(std::string_view name) {
   const std::uint64_t halves[2] = {fnv1a(name, 0xcbf29ce484222325ULL), fnv1a(name, 0x9ae16a3b2f90404fULL)};
   Uuid uuid{};
   for (std::size_t i = 0; i < uuid.size(); ++i) {
@@ -188,8 +187,16 @@ Uuid directory_uuid(std::string_view cluster_id, int node_id, int directory) {
   return uuid;
 }
 
-std::string meta_properties(std::string_view cluster_id, int node_id, const Uuid& directory) {
-  return fmt::format("version=1\ncluster.id={}\nnode.id={}\ndirectory.id={}\n", cluster_id, node_id,
+std::string cluster_id(std::string_view pilot_id) {
+  return to_string(uuid_of(fmt::format("cluster/{}", pilot_id)));
+}
+
+Uuid directory_uuid(std::string_view cluster, int node_id, int directory) {
+  return uuid_of(fmt::format("directory/{}/{}/{}", cluster, node_id, directory));
+}
+
+std::string meta_properties(std::string_view cluster, int node_id, const Uuid& directory) {
+  return fmt::format("version=1\ncluster.id={}\nnode.id={}\ndirectory.id={}\n", cluster, node_id,
                      to_string(directory));
 }
 

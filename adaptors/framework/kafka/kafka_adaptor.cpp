@@ -1,0 +1,41 @@
+#include "adaptors/framework/kafka/kafka_adaptor.hpp"
+
+#include <fmt/format.h>
+
+#include "adaptors/framework/kafka/options.hpp"
+#include "adaptors/framework/kafka/plan.hpp"
+#include "adaptors/framework/kafka/software.hpp"
+
+namespace pilot::adaptors::kafka {
+
+std::vector<plugin::OptionDoc> KafkaAdaptor::options() const {
+  return option_docs();
+}
+
+Result<void> KafkaAdaptor::check(const model::FrameworkSpec& framework, const model::PilotSpec& spec) const {
+  PILOT_TRY(const auto options, parse_options(framework));
+  const auto too_many = [&](const char* option, int wanted) {
+    return make_error(ErrorCode::usage,
+                      fmt::format("kafka.{} is {}, but the pilot has {} node{}", option, wanted, spec.nodes,
+                                  spec.nodes == 1 ? "" : "s"),
+                      "one runs on a node at most");
+  };
+  if (options.controllers > spec.nodes) return too_many("controllers", options.controllers);
+  if (options.brokers > spec.nodes) return too_many("brokers", options.brokers);
+  return ok();
+}
+
+Result<model::ClusterPlan> KafkaAdaptor::plan(const plugin::PlanInput& input) const {
+  return plan_cluster(input);
+}
+
+plugin::InstallRecipe KafkaAdaptor::install_recipe() const {
+  return {"kafka", PILOT_KAFKA_VERSION, "install.sh"};
+}
+
+Result<plugin::Software> KafkaAdaptor::inspect(const std::filesystem::path& home,
+                                               const std::filesystem::path& java, int java_version) const {
+  return inspect_software(home, java, java_version);
+}
+
+}  // namespace pilot::adaptors::kafka

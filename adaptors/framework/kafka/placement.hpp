@@ -1,0 +1,39 @@
+// Who runs where, with which share of the node: everything about a cluster that is decided before the
+// text of files and commands is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "adaptors/framework/kafka/options.hpp"
+#include "pilot/base/result.hpp"
+#include "pilot/model/node.hpp"
+
+namespace pilot::adaptors::kafka {
+
+struct Server {
+  std::string name;     // "broker-2"; its data and logs are called so
+  std::string node;     // "node-2"
+  int id = 0;           // Kafka's node.id: brokers 1 ..., controllers 1001 ...
+  std::string address;  // it listens at address:port
+  std::uint16_t port = 0;
+  std::string folder;  // its own, in the node's scratch
+  Bytes heap;
+  int cores = 1;  // of the node's share
+  std::string endpoint() const;
+};
+
+struct Placement {
+  std::vector<Server> controllers;
+  std::vector<Server> brokers;
+  int replication = 1;  // 1, 2 or 3, as many as there are brokers
+  int in_sync = 1;      // 2 when there are three replicas, else 1
+};
+
+// Controllers on the first nodes of the base allocation, brokers one per node.  A server's id follows
+// from its node's ("node-7": broker 7), so that a node that comes later takes no id that was used.
+// Errors: usage, with the numbers, when the nodes are too few or too small or have no free port.
+Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes);
+
+}  // namespace pilot::adaptors::kafka

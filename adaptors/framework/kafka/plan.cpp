@@ -1,0 +1,185 @@
+#include "adaptors/framework/kafka/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "adaptors/framework/kafka/kraft_format.hpp"
+#include "adaptors/framework/kafka/server_properties.hpp"
+
+namespace pilot::adaptors::kafka {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string detail(const plugin::Software& software, const std::string& key) {
+  const auto found = software.details.find(key);
+  return found == software.details.end() ? "" : found->second;
+}
+
+// A controller has little to do and shall start quickly: the first compiler only, and the simplest
+// collector.  A broker gets both compilers; the second starts later than by default, because while it
+// starts it has better use for the cores (measured: 2.0 s of CPU time instead of 2.5 to be ready).
+std::vector<std::string> jvm_flags(const Server& server, bool broker) {
+  const auto heap = server.heap.count >> 20;
+  std::vector<std::string> flags{fmt::format("-Xms{}m", heap), fmt::format("-Xmx{}m", heap),
+                                 fmt::format("-XX:ActiveProcessorCount={}", server.cores)};
+  if (broker) {
+    flags.insert(flags.end(),
+                 {"-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
+                  "-XX:Tier4InvocationThreshold=20000", "-XX:Tier4MinInvocationThreshold=2400",
+                  "-XX:Tier4CompileThreshold=60000", "-XX:Tier4BackEdgeThreshold=160000"});
+  } else {
+    flags.insert(flags.end(), {"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"});
+  }
+  // Nothing may stay behind outside the folder: no /tmp/hsperfdata, no unpacked libraries, no dumps.
+  flags.insert(flags.end(), {"-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-Djava.awt.headless=true",
+                             fmt::format("-Djava.io.tmpdir={}/tmp", server.folder),
+                             fmt::format("-XX:ErrorFile={}/hs_err_%p.log", server.folder)});
+  return flags;
+}
+
+model::Command java(const plugin::PlanInput& input, const Server& server, std::vector<std::string> flags,
+                    const std::vector<std::string>& program) {
+  model::Command command;
+  command.argv = {input.software.java.string()};
+  command.argv.insert(command.argv.end(), flags.begin(), flags.end());
+  command.argv.push_back(fmt::format("-Dlog4j2.configurationFile={}/log4j2.properties", server.folder));
+  command.argv.insert(command.argv.end(), {"-cp", detail(input.software, "classpath")});
+  command.argv.insert(command.argv.end(), program.begin(), program.end());
+  command.directory = server.folder;
+  return command;
+}
+
+model::Command server_command(const plugin::PlanInput& input, const Server& server, bool broker) {
+  auto flags = jvm_flags(server, broker);
+  if (const auto archive = detail(input.software, broker ? "cds.broker" : "cds.controller");
+      !archive.empty()) {
+    // An archive that does not fit the JVM of a node is left aside; that is not worth a line in the log.
+    flags.insert(flags.end(), {"-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:cds=off",
+                               "-Xlog:cds+dynamic=off"});
+  }
+  return java(input, server, std::move(flags), {"kafka.Kafka", server.folder + "/server.properties"});
+}
+
+std::string tool(const plugin::PlanInput& input) {
+  return (input.tools_folder / "pilot-kafka").string();
+}
+
+model::PrepareStep format_natively(const plugin::PlanInput& input, const Cluster& cluster,
+                                   const Server& server, bool broker) {
+  model::PrepareStep step;
+  step.command.argv = {tool(input),    "format",  "--config", server.folder + "/server.properties",
+                       "--cluster-id", cluster.id};
+  if (!broker) {
+    std::vector<std::string> voters;
+    for (const auto& controller : cluster.placement.controllers)
+      voters.push_back(fmt::format("{}@{}", controller.id, controller.endpoint()));
+    step.command.argv.insert(step.command.argv.end(),
+                             {"--template", detail(input.software, "template"), "--voters",
+                              fmt::format("{}", fmt::join(voters, ","))});
+  }
+  step.command.directory = server.folder;
+  step.unless_exists = server.folder + "/data/meta.properties";
+  return step;
+}
+
+// For a Kafka that we did not install there is no template: its own tool knows the features it has.
+model::PrepareStep format_by_storage_tool(const plugin::PlanInput& input, const Cluster& cluster,
+                                          const Server& server) {
+  std::vector<std::string> voters;
+  for (const auto& controller : cluster.placement.controllers) {
+    voters.push_back(fmt::format("{}@{}:{}", controller.id, controller.endpoint(),
+                                 to_string(directory_uuid(cluster.id, controller.id))));
+  }
+  model::PrepareStep step;
+  step.command = java(input, server,
+                      {"-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+                       fmt::format("-Djava.io.tmpdir={}/tmp", server.folder)},
+                      {"kafka.tools.StorageTool", "format", "--cluster-id", cluster.id, "--config",
+                       server.folder + "/server.properties", "--initial-controllers",
+                       fmt::format("{}", fmt::join(voters, ","))});
+  step.unless_exists = server.folder + "/data/meta.properties";
+  return step;
+}
+
+// `expected`: the brokers that must be seen.
+model::CommandProbe ready_probe(const plugin::PlanInput& input, const std::string& config,
+                                const Server& broker, const std::vector<int>& expected) {
+  model::CommandProbe probe;
+  // It tries again by itself every few milliseconds, which finds the moment sooner than starting it anew.
+  probe.command.argv = {tool(input), "ready",
+                        "--config",  config,
+                        "--broker",  broker.endpoint(),
+                        "--id",      fmt::format("{}", broker.id),
+                        "--expect",  fmt::format("{}", fmt::join(expected, ",")),
+                        "--timeout", "5s"};
+  probe.timeout = 8s;
+  return probe;
+}
+
+model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluster, const Server& server,
+                           bool broker) {
+  model::ServiceSpec spec;
+  spec.id = "kafka/" + server.name;
+  spec.role = broker ? "broker" : "controller";
+  spec.node = server.node;
+  spec.stage = broker ? 1 : 0;
+  spec.command = server_command(input, server, broker);
+  spec.directories = {server.folder, server.folder + "/data", server.folder + "/tmp"};
+  spec.files = tls_files(cluster, server);
+  spec.files.push_back({server.folder + "/log4j2.properties", std::string(log4j2_properties()), 0600});
+  spec.files.push_back({server.folder + "/server.properties",
+                        broker ? broker_properties(cluster, server) : controller_properties(cluster, server),
+                        0600});
+  const bool native = broker || !detail(input.software, "template").empty();
+  spec.prepare = {native ? format_natively(input, cluster, server, broker)
+                         : format_by_storage_tool(input, cluster, server)};
+  spec.ports = {{broker ? "client" : "controller", server.port}};
+  spec.log = (input.log_folder / (spec.id + ".log")).string();
+  if (broker) {
+    const auto probe_config = server.folder + "/probe.properties";
+    spec.files.push_back({probe_config, librdkafka_properties(cluster, server.folder + "/ca.pem"), 0600});
+    spec.ready.probe = ready_probe(input, probe_config, server, {server.id});
+  } else {
+    spec.ready.probe = model::TcpProbe{server.address, server.port};
+    spec.ready.interval = 20ms;
+  }
+  return spec;
+}
+
+}  // namespace
+
+Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
+  Cluster cluster;
+  PILOT_TRY(cluster.options, parse_options(input.framework));
+  PILOT_TRY(cluster.placement, place(cluster.options, input.nodes));
+  cluster.encrypt = input.spec.encrypt;
+  cluster.id = cluster_id(input.pilot_id);
+
+  model::ClusterPlan plan;
+  plan.framework = "kafka";
+  plan.version = input.software.version;
+  for (const auto& controller : cluster.placement.controllers)
+    plan.services.push_back(service(input, cluster, controller, false));
+  std::vector<int> ids;
+  for (const auto& broker : cluster.placement.brokers) {
+    plan.services.push_back(service(input, cluster, broker, true));
+    ids.push_back(broker.id);
+  }
+
+  const auto in_client_folder = [&](const char* name) { return (input.client_folder / name).string(); };
+  const auto ca = in_client_folder("ca.pem");
+  const auto librdkafka = in_client_folder("client.librdkafka.properties");
+  const auto for_java = in_client_folder("client.properties");
+  if (cluster.encrypt) plan.client_files.push_back({ca, "${tls:ca}", 0600});
+  plan.client_files.push_back({librdkafka, librdkafka_properties(cluster, ca), 0600});
+  plan.client_files.push_back({for_java, java_client_properties(cluster, ca), 0600});
+  plan.ready.probe = ready_probe(input, librdkafka, cluster.placement.brokers.front(), ids);
+  plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", cluster.bootstrap_servers()},
+                  {"KAFKA_CLIENT_PROPERTIES", for_java},
+                  {"PILOT_KAFKA_CONFIG", librdkafka}};
+  return plan;
+}
+
+}  // namespace pilot::adaptors::kafka

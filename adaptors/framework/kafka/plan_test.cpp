@@ -1,0 +1,144 @@
+// Plans as text against tests/fixtures/kafka/plans.  PILOT_UPDATE_GOLDEN=1 writes them anew.
+#include "adaptors/framework/kafka/plan.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "adaptors/framework/kafka/test_input.hpp"
+#include "pilot/base/file.hpp"
+#include "pilot/base/units.hpp"
+
+namespace pilot::adaptors::kafka {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string text_of(const model::Readiness& ready) {
+  std::string probe = "runs";
+  if (const auto* tcp = std::get_if<model::TcpProbe>(&ready.probe))
+    probe = fmt::format("tcp {}:{}", tcp->address, tcp->port);
+  if (const auto* command = std::get_if<model::CommandProbe>(&ready.probe)) {
+    probe = fmt::format("{}\n    within {}", fmt::join(command->command.argv, "\n    "),
+                        format_duration(command->timeout));
+  }
+  return fmt::format("  ready: {}, each {}, deadline {}\n", probe, format_duration(ready.interval),
+                     format_duration(ready.deadline));
+}
+
+std::string text_of(const std::vector<model::FileSpec>& files) {
+  std::string out;
+  for (const auto& file : files) {
+    out += fmt::format("  file {:o} {}\n", file.mode, file.path);
+    if (file.path.ends_with("log4j2.properties")) continue;  // a copy of share/log4j2.properties
+    for (std::size_t begin = 0; begin < file.content.size();) {
+      const auto end = std::min(file.content.find('\n', begin), file.content.size());
+      out += "    " + file.content.substr(begin, end - begin) + "\n";
+      begin = end + 1;
+    }
+  }
+  return out;
+}
+
+std::string text_of(const model::ServiceSpec& service) {
+  auto out =
+      fmt::format("service {} ({}) on {}, stage {}\n", service.id, service.role, service.node, service.stage);
+  out += fmt::format("  run in {}:\n    {}\n", service.command.directory,
+                     fmt::join(service.command.argv, "\n    "));
+  out += fmt::format("  directories: {}\n", fmt::join(service.directories, " "));
+  for (const auto& step : service.prepare) {
+    out += fmt::format("  prepare unless {}:\n    {}\n", step.unless_exists,
+                       fmt::join(step.command.argv, "\n    "));
+  }
+  for (const auto& [name, port] : service.ports) out += fmt::format("  port {} {}\n", name, port);
+  out += fmt::format("  log {}\n", service.log) + text_of(service.ready);
+  out += fmt::format("  stop: signal {}, grace {}; restarts {} within {}\n", service.stop.signal,
+                     format_duration(service.stop.grace), service.restart.max_restarts,
+                     format_duration(service.restart.window));
+  return out + text_of(service.files);
+}
+
+std::string text_of(const model::ClusterPlan& plan) {
+  auto out = fmt::format("{} {}\n", plan.framework, plan.version);
+  for (const auto& service : plan.services) out += text_of(service);
+  out += "cluster\n" + text_of(plan.ready) + text_of(plan.client_files);
+  for (const auto& [name, value] : plan.exports) out += fmt::format("  export {}={}\n", name, value);
+  return out;
+}
+
+void expect_golden(const std::string& name, const plugin::PlanInput& input) {
+  const auto plan = plan_cluster(input);
+  ASSERT_TRUE(plan.has_value()) << plan.error().text();
+  EXPECT_EQ(plan.value(), plan_cluster(input).value()) << "the same input gave another plan";
+  const auto text = text_of(plan.value());
+  const auto path = std::string(PILOT_SOURCE_DIR "/tests/fixtures/kafka/plans/") + name + ".txt";
+  if (std::getenv("PILOT_UPDATE_GOLDEN") != nullptr) {
+    ASSERT_TRUE(write_file(path, text, 0644).has_value());
+  }
+  const auto golden = read_file(path);
+  ASSERT_TRUE(golden.has_value()) << golden.error().text();
+  EXPECT_EQ(text, golden.value());
+}
+
+TEST(KafkaPlan, OneNode) {
+  expect_golden("one-node", testing::input(1));
+}
+
+TEST(KafkaPlan, ThreeControllersThreeBrokersEncrypted) {
+  auto input = testing::input(3);
+  input.spec.encrypt = true;
+  input.framework.options = {{"controllers", "3"}};
+  expect_golden("three-nodes-encrypted", input);
+}
+
+TEST(KafkaPlan, OwnKafkaAndSettings) {
+  auto input = testing::input(2);
+  input.framework.options = {{"heap", "1G"}, {"max_message", "80MiB"}};
+  input.framework.config = {
+      {"log.retention.hours", "1"}, {"min.insync.replicas", "2"}, {"some.new.setting", "C:\\x"}};
+  input.software = {"kafka",      "4.1.0",         "/home/me/kafka",
+                    "KAFKA_HOME", "/usr/bin/java", {{"classpath", "/home/me/kafka/libs/*"}}};
+  expect_golden("own-kafka-and-settings", input);
+}
+
+TEST(KafkaPlan, HoldsNoSecretOutsidePlaceholdersAndKeepsFilesPrivate) {
+  auto input = testing::input(3);
+  const auto plan = plan_cluster(input).value();
+  for (const auto& service : plan.services) {
+    for (const auto& file : service.files) EXPECT_EQ(file.mode, 0600u) << file.path;
+    for (const auto& word : service.command.argv)
+      EXPECT_THAT(word, Not(HasSubstr("secret:"))) << "anyone can read arguments";
+  }
+  for (const auto& file : plan.client_files) EXPECT_EQ(file.mode, 0600u) << file.path;
+}
+
+TEST(KafkaPlan, EveryFileStandsInTheServicesFolder) {
+  const auto plan = plan_cluster(testing::input(3)).value();
+  for (const auto& service : plan.services) {
+    const auto& folder = service.directories.front();
+    for (const auto& file : service.files) EXPECT_TRUE(file.path.starts_with(folder + "/")) << file.path;
+    for (const auto& directory : service.directories) EXPECT_TRUE(directory.starts_with(folder)) << directory;
+    EXPECT_EQ(service.command.directory, folder);
+  }
+}
+
+TEST(KafkaPlan, PilotsHaveClustersOfTheirOwn) {
+  auto input = testing::input(1);
+  const auto one = plan_cluster(input).value();
+  input.pilot_id = "00112233445566778899aabbccddeef0";
+  EXPECT_NE(one.services[0].prepare, plan_cluster(input).value().services[0].prepare);
+}
+
+TEST(KafkaPlan, RefusesWhatDoesNotFit) {
+  auto input = testing::input(1);
+  input.framework.options = {{"controllers", "3"}};
+  EXPECT_THAT(plan_cluster(input).error().text(),
+              HasSubstr("kafka.controllers is 3, but the pilot's base has 1 node"));
+}
+
+}  // namespace
+}  // namespace pilot::adaptors::kafka
