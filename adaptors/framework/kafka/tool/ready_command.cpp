@@ -20,9 +20,8 @@ std::string missing(const Metadata& metadata, const std::string& address, int id
                                [&](const BrokerInfo& broker) { return broker.id == id; });
   if (at == metadata.brokers.end())
     return fmt::format("broker {} answers but is not registered and unfenced yet", id);
-  const bool ipv6 = at->host.find(':') != std::string::npos;
-  if (const auto advertised = fmt::format(ipv6 ? "[{}]:{}" : "{}:{}", at->host, at->port);
-      advertised != address) {
+  const auto host = at->host.find(':') == std::string::npos ? at->host : "[" + at->host + "]";
+  if (const auto advertised = fmt::format("{}:{}", host, at->port); advertised != address) {
     return fmt::format("broker {} is at '{}'", id, advertised);
   }
   std::vector<int> absent;
