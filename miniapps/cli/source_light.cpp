@@ -6,6 +6,7 @@
 #include <CLI/Formatter.hpp>
 #include <csignal>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -45,7 +46,7 @@ struct Typed {
   std::optional<double> centre;
   std::optional<float> replace_nan;
   int size = 512, angles = 360, slices = 64;
-  std::uint64_t seed = 1;
+  std::int64_t seed = 1;
   int flats = 10, darks = 10;
   double photons = 20000;
   bool no_noise = false;
@@ -93,7 +94,7 @@ pilot::Result<sources::PhantomOptions> phantom_options(const Typed& typed) {
   scan.columns = typed.size;
   scan.angles = typed.angles;
   scan.slices = typed.slices;
-  scan.seed = typed.seed;
+  scan.seed = static_cast<std::uint64_t>(typed.seed);
   scan.photons = typed.photons;
   scan.noise = !typed.no_noise;
   // Off the middle, as axes are: whoever ignores the centre sees it in the picture.
@@ -171,6 +172,7 @@ pilot::Result<int> SourceLight::run_or_fail() {
   producer_options.queue = pilot::Bytes{std::max<std::uint64_t>(queue.count, 2 * frames.message_bytes())};
   PILOT_TRY(const auto producer, kafka::make_producer(config, producer_options));
 
+  catch_stop_signals();
   ProgressPrinter printer(mode, clock_);
   PILOT_TRY_VOID(prepare(frames, printer));
   RecentRate rate;
@@ -193,6 +195,7 @@ pilot::Result<int> SourceLight::write_file() {
   if (typed_.phantom.empty()) return usage("--write needs --phantom: it writes a simulated scan");
   PILOT_TRY(const auto mode, parse_progress_mode(typed_.progress));
   PILOT_TRY(const auto options, phantom_options(typed_));
+  catch_stop_signals();
   ProgressPrinter printer(mode, clock_);
   PILOT_TRY_VOID(sources::write_phantom_scan(typed_.write, options, [&](std::uint32_t done) {
     if (printer.due() && !printer.json())
@@ -295,7 +298,7 @@ void add_scan_options(CLI::App& verb, Typed& typed) {
            ->check(CLI::Range(1, 65536))
            ->capture_default_str());
   made(verb.add_option("--seed", typed.seed, "Same seed, same bits")
-           ->check(CLI::NonNegativeNumber)
+           ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()))
            ->capture_default_str());
   made(verb.add_option("--photons", typed.photons, "Mean counts of the open beam: fewer is noisier")
            ->check(CLI::Range(1.0, 60000.0))

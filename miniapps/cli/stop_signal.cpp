@@ -12,21 +12,18 @@ void remember(int signal) {
   arrived.store(signal);
 }
 
-bool install() {
+}  // namespace
+
+const std::atomic<int>& stop_signal() {
+  return arrived;
+}
+
+void catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = remember;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // the second one has its default effect
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  return true;
-}
-
-}  // namespace
-
-const std::atomic<int>& stop_signal() {
-  static const bool installed = install();
-  (void)installed;
-  return arrived;
 }
 
 }  // namespace miniapps::cli

@@ -6,7 +6,11 @@
 
 namespace miniapps::cli {
 
-// The signal that arrived, or 0.  The first call installs the handlers.
+// The signal that arrived, or 0.
 const std::atomic<int>& stop_signal();
+
+// From now on the first SIGINT or SIGTERM is remembered instead of ending the program.  Call it when the
+// work that can end in order begins: until then Ctrl-C has its usual effect.
+void catch_stop_signals();
 
 }  // namespace miniapps::cli

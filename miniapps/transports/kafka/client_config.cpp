@@ -57,7 +57,9 @@ pilot::Result<void> set_property(ClientConfig& config, const std::string& key_va
   if (equals == std::string::npos || equals == 0)
     return pilot::make_error(pilot::ErrorCode::usage, fmt::format("'{}' is not 'key=value'", key_value),
                              "for example linger.ms=5");
-  config.properties[key_value.substr(0, equals)] = key_value.substr(equals + 1);
+  const std::string key = key_value.substr(0, equals);
+  config.properties[key] = key_value.substr(equals + 1);
+  config.origin += ", -X " + key;
   return pilot::ok();
 }
 

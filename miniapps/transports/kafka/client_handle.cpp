@@ -10,6 +10,7 @@
 #include "miniapps/transports/kafka/kafka_error.hpp"
 #include "pilot/base/log.hpp"
 #include "pilot/base/suggest.hpp"
+#include "pilot/base/units.hpp"
 
 namespace miniapps::transports::kafka {
 namespace {
@@ -137,6 +138,8 @@ pilot::Error ClientHandle::error(rd_kafka_resp_err_t code, std::string_view doin
 pilot::Result<ClientHandle::Metadata> ClientHandle::metadata(pilot::Duration limit) {
   const std::string doing = fmt::format("connecting to Kafka at {}", bootstrap_);
   const pilot::Deadline deadline(pilot::system_clock(), limit);
+  const pilot::Deadline patience(pilot::system_clock(), std::chrono::seconds(2));
+  bool told = false;
   while (true) {
     const rd_kafka_metadata_t* found = nullptr;
     const int wait_ms = std::min(milliseconds(deadline.left(), 1), 250);
@@ -146,6 +149,8 @@ pilot::Result<ClientHandle::Metadata> ClientHandle::metadata(pilot::Duration lim
     const auto complaint = events_->last_complaint();
     if (complaint && is_final(complaint->code)) return kafka_error(complaint->code, doing, complaint->reason);
     if (deadline.passed()) return error(code, doing);
+    if (patience.passed() && !std::exchange(told, true))
+      pilot::log::warning("{}; waiting up to {}", error(code, doing).message, pilot::format_duration(limit));
     // A refused connection is answered at once: librdkafka tries again in its own time.
     rd_kafka_poll(client_, std::min(milliseconds(deadline.left()), 50));
   }

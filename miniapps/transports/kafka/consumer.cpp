@@ -29,6 +29,9 @@ struct ListDeleter {
     rd_kafka_topic_partition_list_destroy(list);
   }
 };
+struct QueueDeleter {
+  void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
+};
 using PartitionList = std::unique_ptr<rd_kafka_topic_partition_list_t, ListDeleter>;
 
 struct FetchedStorage final : Message::Storage {
@@ -56,8 +59,8 @@ Message to_message(RawMessage raw) {
 }
 
 Properties consumer_settings(const ConsumerOptions& options) {
-  // A partition is fetched ahead up to the limits below, and one fetch more may be under way.
-  const std::uint64_t prefetch = std::max(options.prefetch.count, 8 * mebi);
+  // Fetched ahead: up to queued.max.messages.kbytes over all partitions, and one fetch of each broker.
+  const std::uint64_t prefetch = options.prefetch.count;
   Properties settings{
       {"client.id", "miniapp-process"},
       {"group.id", options.group},
@@ -66,9 +69,9 @@ Properties consumer_settings(const ConsumerOptions& options) {
       {"session.timeout.ms", std::to_string(milliseconds(options.session_timeout, 1))},
       {"heartbeat.interval.ms", std::to_string(milliseconds(options.session_timeout / 4, 1))},
       {"fetch.message.max.bytes", std::to_string(prefetch / 4)},  // larger messages still come, singly
-      {"fetch.max.bytes", std::to_string(std::max(prefetch, 16 * mebi))},
+      {"fetch.max.bytes", std::to_string(prefetch / 2)},
       {"receive.message.max.bytes", std::to_string(std::max(2 * prefetch, 128 * mebi))},
-      {"queued.max.messages.kbytes", std::to_string(prefetch / 4 / 1024)},
+      {"queued.max.messages.kbytes", std::to_string(prefetch / 1024)},
       {"fetch.wait.max.ms", "100"},
       {"reconnect.backoff.max.ms", "1000"},
       {"allow.auto.create.topics", "false"},
@@ -79,7 +82,9 @@ Properties consumer_settings(const ConsumerOptions& options) {
 
 class KafkaConsumer final : public Consumer {
  public:
-  explicit KafkaConsumer(ConsumerOptions options) : options_(std::move(options)) {}
+  explicit KafkaConsumer(ConsumerOptions options) : options_(std::move(options)) {
+    options_.prefetch.count = std::max(options_.prefetch.count, 8 * mebi);
+  }
 
   ~KafkaConsumer() override {
     if (client_ && !closed_) (void)close();
@@ -108,6 +113,7 @@ class KafkaConsumer final : public Consumer {
   pilot::Result<void> commit_now(bool async, const std::vector<std::int32_t>* only = nullptr);
   void committed(rd_kafka_resp_err_t code, const rd_kafka_topic_partition_list_t* offsets);
   pilot::Result<std::optional<Message>> take(RawMessage raw);
+  void keep_fetching();
 
   ConsumerOptions options_;
   std::unique_ptr<ClientHandle> client_;
@@ -116,7 +122,29 @@ class KafkaConsumer final : public Consumer {
   bool assigned_once_ = false;
   bool closed_ = false;
   pilot::SteadyTime last_commit_{};
+  std::unique_ptr<rd_kafka_queue_t, QueueDeleter> queue_;  // where fetched messages wait
+  std::size_t last_bytes_ = 0;                             // of the last message received
+  bool was_full_ = false;
 };
+
+// Once librdkafka's queue was full, its broker threads sleep for up to a second before they look again,
+// however fast the queue is emptied (librdkafka#2879; 2.2 has fetch.queue.backoff.ms).  A request wakes
+// them: asking for offsets sends one to every leader.
+void KafkaConsumer::keep_fetching() {
+  const std::uint64_t waiting = rd_kafka_queue_length(queue_.get()) * last_bytes_;
+  if (waiting > options_.prefetch.count / 4 * 3) was_full_ = true;
+  if (!was_full_ || waiting > options_.prefetch.count / 2) return;
+  was_full_ = false;
+  constexpr std::int64_t far_future_ms = 4'102'444'800'000;  // 2100: no message is that young
+  const PartitionList list = [this] {
+    const std::lock_guard lock(mutex_);
+    PartitionList all(rd_kafka_topic_partition_list_new(static_cast<int>(partitions_.size())));
+    for (const auto& [partition, state] : partitions_)
+      rd_kafka_topic_partition_list_add(all.get(), options_.topic.c_str(), partition)->offset = far_future_ms;
+    return all;
+  }();
+  if (list->cnt > 0) rd_kafka_offsets_for_times(client_->get(), list.get(), 5);  // the answer is not used
+}
 
 pilot::Result<void> KafkaConsumer::open(const ClientConfig& config) {
   auto events = std::make_unique<ClientEvents>();
@@ -144,6 +172,7 @@ pilot::Result<void> KafkaConsumer::subscribe() {
   const auto code = rd_kafka_subscribe(client_->get(), topics.get());
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return client_->error(code, fmt::format("subscribing to topic '{}'", options_.topic));
+  queue_.reset(rd_kafka_queue_get_consumer(client_->get()));
   last_commit_ = pilot::system_clock().steady();
   return pilot::ok();
 }
@@ -157,6 +186,7 @@ pilot::Result<std::optional<Message>> KafkaConsumer::receive(pilot::Duration lim
       if (const auto committed = commit_now(true); !committed)
         pilot::log::info("{}; it is repeated", committed.error().message);
     }
+    keep_fetching();
     const auto wait = std::min<pilot::Duration>(deadline.left(), options_.commit_interval);
     RawMessage raw(rd_kafka_consumer_poll(client_->get(), milliseconds(wait)));
     if (raw) {
@@ -178,6 +208,7 @@ pilot::Result<std::optional<Message>> KafkaConsumer::take(RawMessage raw) {
     const auto found = partitions_.find(raw->partition);
     if (found == partitions_.end()) return std::optional<Message>();
     found->second.offsets.received(raw->offset);
+    last_bytes_ = raw->len;
     found->second.at_end = false;
     return std::optional<Message>(to_message(std::move(raw)));
   }
@@ -308,6 +339,7 @@ pilot::Result<void> KafkaConsumer::close() {
   if (closed_) return pilot::ok();
   closed_ = true;
   const auto committed = commit_now(false);
+  queue_.reset();
   const auto code = rd_kafka_consumer_close(client_->get());  // revokes, so on_revoked is called
   if (!committed) return committed.error();
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR)

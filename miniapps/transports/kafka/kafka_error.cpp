@@ -17,7 +17,7 @@ constexpr std::string_view login_hint =
 constexpr std::string_view no_broker_hint =
     "is the cluster running ('pilot status NAME'), and is the address right?";
 constexpr std::string_view silent_hint =
-    "brokers that want a login or TLS never answer a client that offers none: give --pilot NAME or "
+    "brokers that want a login or TLS don't answer a client that offers none: give --pilot NAME or "
     "--client-config FILE; else see 'pilot status NAME'";
 constexpr std::string_view topic_hint = "'miniapp source' makes the topic unless --no-create is given";
 constexpr std::string_view size_hint =
@@ -100,7 +100,9 @@ std::string plain_reason(std::string_view librdkafka_text) {
 }
 
 pilot::Error kafka_error(rd_kafka_resp_err_t code, std::string_view doing, std::string_view reason) {
-  const Advice advice = advice_for(code);
+  Advice advice = advice_for(code);
+  // What librdkafka guesses when a broker hangs up on a client without credentials.
+  if (reason.find("verify that security.protocol") != std::string_view::npos) advice.hint = silent_hint;
   const std::string why = reason.empty() ? std::string(rd_kafka_err2str(code)) : plain_reason(reason);
   return pilot::make_error(advice.code, fmt::format("{}: {}", doing, why), std::string(advice.hint));
 }

@@ -26,6 +26,11 @@ TEST(KafkaError, SaysWhatToDo) {
               HasSubstr("fewer slices per message"));
   EXPECT_EQ(kafka_error(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, "x", "").code, pilot::ErrorCode::not_found);
   EXPECT_THAT(kafka_error(RD_KAFKA_RESP_ERR__TIMED_OUT, "x", "").hint, HasSubstr("login or TLS"));
+  const auto hung_up =
+      kafka_error(RD_KAFKA_RESP_ERR__TRANSPORT, "x",
+                  "127.0.0.1:1/bootstrap: Disconnected: verify that security.protocol is correctly "
+                  "configured, broker might require SASL authentication (after 2ms in state UP)");
+  EXPECT_THAT(hung_up.hint, HasSubstr("login or TLS"));
 }
 
 }  // namespace
