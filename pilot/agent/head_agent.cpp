@@ -1,0 +1,276 @@
+#include "pilot/agent/head_agent.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "pilot/agent/background.hpp"
+#include "pilot/agent/environment.hpp"
+#include "pilot/agent/host.hpp"
+#include "pilot/agent/readiness_probe.hpp"
+#include "pilot/agent/service_files.hpp"
+#include "pilot/base/file.hpp"
+#include "pilot/base/log.hpp"
+#include "pilot/codec/codec.hpp"
+#include "pilot/net/control_server.hpp"
+#include "pilot/proc/identity.hpp"
+#include "pilot/store/event_log.hpp"
+#include "pilot/store/pilot_folder.hpp"
+
+namespace pilot::agent {
+
+namespace {
+
+constexpr Duration between_tries = std::chrono::milliseconds(50);
+
+struct Place {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+// "tcp://127.77.1.2:20011"
+std::optional<Place> parse_endpoint(std::string_view endpoint) {
+  constexpr std::string_view scheme = "tcp://";
+  const auto colon = endpoint.rfind(':');
+  if (!endpoint.starts_with(scheme) || colon < scheme.size()) return std::nullopt;
+  const int port = std::atoi(std::string(endpoint.substr(colon + 1)).c_str());
+  if (port <= 0 || port > 65535) return std::nullopt;
+  return Place{std::string(endpoint.substr(scheme.size(), colon - scheme.size())),
+               static_cast<std::uint16_t>(port)};
+}
+
+}  // namespace
+
+struct HeadAgent::Impl {
+  EventLoop& loop;
+  const Clock& clock;
+  HeadOptions options;
+  plugin::Registry& registry;
+  SoftwareLocator locate;
+  std::function<void(int)> on_end;
+  store::PilotFolder folder;
+  Deadline log_deadline;
+
+  std::optional<store::EventLog> log;
+  std::optional<HeadCore> core;
+  std::unique_ptr<net::ControlServer> server;
+  std::map<std::string, ReadinessProbe> probes;
+  EventLoop::Handle timer, finishing;
+  Background background;
+
+  Impl(EventLoop& l, const Clock& c, HeadOptions o, plugin::Registry& r, SoftwareLocator s,
+       std::function<void(int)> f)
+      : loop(l),
+        clock(c),
+        options(std::move(o)),
+        registry(r),
+        locate(std::move(s)),
+        on_end(std::move(f)),
+        folder(options.pilot_dir),
+        log_deadline(c, options.wait_for_log),
+        background(l) {}
+
+  void end(int code) {
+    timer.cancel();
+    if (on_end) loop.post([code, tell = std::exchange(on_end, nullptr)] { tell(code); });
+  }
+
+  void give_up(const Error& error) {
+    log::error("{}", error.text());
+    end(exit_code(error.code));
+  }
+
+  // --- beginning ----------------------------------------------------------------------------------
+
+  // The command that submits the pilot writes the log until it is done, and a head before us may still be
+  // ending; but a pilot has one head.
+  void begin() {
+    auto opened = store::EventLog::open(options.pilot_dir, clock);
+    if (opened.has_value()) {
+      log = std::move(opened).value();
+      return take_over();
+    }
+    if (opened.error().code != ErrorCode::unavailable || log_deadline.passed())
+      return give_up(opened.error());
+    timer = loop.after(between_tries, [this] { begin(); });
+  }
+
+  void take_over() {
+    if (log->state().id.empty()) return give_up(make_error(ErrorCode::failed, "the event log has no pilot"));
+    core.emplace(log->state(), clock, options.timing);
+    if (auto listening = listen(); listening.has_error()) return cannot_listen(listening.error());
+    const auto self = proc::identify(::getpid()).value_or(model::ProcessIdentity{});
+    const int start = log->state().head ? log->state().head->start + 1 : 1;
+    const model::HeadStarted started{self, host_name(), server->endpoint(), start};
+    log::info("head agent of '{}', start {}, at {}", log->state().spec.name, start, server->endpoint());
+    perform(core->start(started));
+    if (!on_end) return;
+    if (auto told = folder.set_endpoint({server->endpoint(), started.host, self}); told.has_error())
+      return give_up(told.error());
+    timer = loop.every(options.tick, [this] { perform(core->tick()); });
+  }
+
+  // Where the last head was, since its nodes look there; else where we were told, else in the pilot's range.
+  Result<void> listen() {
+    const auto last = folder.endpoint();
+    const auto place = last.has_value() ? parse_endpoint(last.value().address) : std::nullopt;
+    std::string address = options.address;
+    if (address.empty()) address = place ? place->address : "127.0.0.1";
+    if (place && place->address == address && try_listen(address, place->port, place->port).has_value())
+      return ok();
+    if (options.port != 0 && try_listen(address, options.port, options.port).has_value()) return ok();
+    const auto& network = log->state().spec.network;
+    return try_listen(address, network.first_port, network.last_port);
+  }
+
+  Result<void> try_listen(const std::string& address, std::uint16_t first, std::uint16_t last) {
+    PILOT_TRY(const auto keys, folder.keys("head"));
+    PILOT_TRY(const auto allowed, folder.public_keys());
+    PILOT_TRY(server, net::ControlServer::listen(
+                          loop, address, first, last, keys, {allowed.begin(), allowed.end()},
+                          [this](const net::PeerId& peer, const std::string& text) { receive(peer, text); }));
+    return ok();
+  }
+
+  // Before anything runs this is the end of the pilot; later somebody has to look, and we try again.
+  void cannot_listen(const Error& error) {
+    const auto phase = log->state().phase;
+    if (phase != model::PilotPhase::submitted && phase != model::PilotPhase::starting) return give_up(error);
+    log::error("{}", error.text());
+    const auto written = log->append(model::PilotPhaseChanged{model::PilotPhase::failed, error.text()});
+    end(written.has_value() ? 0 : 1);
+  }
+
+  // --- acting -------------------------------------------------------------------------------------
+
+  void receive(const net::PeerId& peer, const std::string& text) {
+    auto message = codec::decode_message(text);
+    if (message.has_error()) {
+      log::warning("a message can't be read: {}", message.error().text());
+      server->send(peer, codec::encode(model::Message{{}, model::Refused{message.error()}}));
+      return;
+    }
+    perform(core->receive(peer, message.value()));
+  }
+
+  // Nothing is acted upon that is not in the log: if it can't be written we end, and whoever starts us
+  // again goes on from what is there.
+  void perform(HeadOutput output) {
+    if (!on_end) return;
+    if (!output.events.empty()) {
+      for (const auto& body : output.events) log::info("{}", model::describe(body));
+      if (auto written = log->append(std::move(output.events)); written.has_error())
+        return give_up(written.error());
+    }
+    for (const auto& outgoing : output.messages) server->send(outgoing.peer, codec::encode(outgoing.message));
+    for (auto& effect : output.effects) std::visit([this](auto& one) { act(std::move(one)); }, effect);
+  }
+
+  void act(PlanCluster wanted) {
+    plugin::PlanInput input;
+    input.spec = core->state().spec;
+    input.framework = wanted.framework;
+    input.pilot_id = core->state().id;
+    input.nodes = std::move(wanted.nodes);
+    input.client_folder = folder.client_folder();
+    input.log_folder = folder.log_folder();
+    input.tools_folder = options.tools_folder;
+    background.run([this, input = std::move(input)]() mutable -> std::function<void()> {
+      const std::string framework = input.framework.name;
+      return
+          [this, framework, plan = make_plan(std::move(input))] { perform(core->planned(framework, plan)); };
+    });
+  }
+
+  // On a thread of its own: locating software runs tools.
+  Result<model::ClusterPlan> make_plan(plugin::PlanInput input) {
+    PILOT_TRY(const auto* adaptor, std::as_const(registry).framework(input.framework.name));
+    PILOT_TRY(input.software, locate(input.framework.name));
+    PILOT_TRY(auto plan, adaptor->plan(input));
+    PILOT_TRY_VOID(folder.make_secrets_for(codec::encode(plan)));
+    return plan;
+  }
+
+  ServiceContext context() const {
+    ServiceContext context;
+    context.environment = {{pilot_id_variable, core->state().id}, {service_variable, "pilot/probe"}};
+    context.directory = options.pilot_dir;
+    context.fill_in = [folder = folder](std::string_view text) { return folder.fill_in(text); };
+    return context;
+  }
+
+  void act(const ProbeCluster& wanted) {
+    auto readiness = complete(wanted.readiness, context());
+    if (readiness.has_error()) {
+      return loop.post([this, framework = wanted.framework, error = readiness.error()] {
+        perform(core->probed(framework, error));
+      });
+    }
+    const auto answer = [this, framework = wanted.framework](const Result<void>& result) {
+      const std::string name = framework;  // this function goes with the probe
+      const Result<void> answered = result;
+      probes.erase(name);
+      perform(core->probed(name, answered));
+    };
+    probes.erase(wanted.framework);
+    probes.try_emplace(wanted.framework, loop, std::move(readiness).value(), answer);
+  }
+
+  void act(const WriteClientFiles& wanted) {
+    const auto written = write_client_files(wanted.files);
+    loop.post([this, framework = wanted.framework, written] {
+      perform(core->client_files_written(framework, written));
+    });
+  }
+
+  Result<void> write_client_files(const std::vector<model::FileSpec>& files) const {
+    PILOT_TRY_VOID(make_directory(folder.client_folder()));
+    for (const auto& file : files) {
+      PILOT_TRY(const std::string content, folder.fill_in(file.content));
+      PILOT_TRY_VOID(make_directory(std::filesystem::path(file.path).parent_path()));
+      PILOT_TRY_VOID(write_file(file.path, content, file.mode));
+    }
+    return ok();
+  }
+
+  void act(LaunchAgent wanted) {
+    plugin::AllocationRequest request;
+    request.pilot_id = core->state().id;
+    request.allocation = wanted.allocation;
+    request.nodes = wanted.nodes;
+    request.spec = core->state().spec;
+    request.pilot_dir = options.pilot_dir;
+    request.agent_program = options.agent_program;
+    background.run(
+        [this, request = std::move(request), wanted = std::move(wanted)]() -> std::function<void()> {
+          Result<void> result = ok();
+          if (auto adaptor = registry.batch(request.spec.resource); adaptor.has_error()) {
+            result = adaptor.error();
+          } else {
+            result = adaptor.value()->launch_agent(request, wanted.job_id, wanted.rank);
+          }
+          if (result.has_error())
+            log::warning("the agent of {} can't be started: {}", wanted.node, result.error().text());
+          return [this, node = wanted.node, result] { perform(core->launched(node, result)); };
+        });
+  }
+
+  void act(const Finish&) {
+    // Answers are on their way; a client that asks in this moment gets one, too.
+    timer.cancel();
+    finishing = loop.after(std::chrono::milliseconds(100), [this] { end(0); });
+  }
+};
+
+HeadAgent::HeadAgent(EventLoop& loop, const Clock& clock, HeadOptions options, plugin::Registry& registry,
+                     SoftwareLocator locate, std::function<void(int)> on_end)
+    : impl_(std::make_unique<Impl>(loop, clock, std::move(options), registry, std::move(locate),
+                                   std::move(on_end))) {
+  impl_->timer = loop.after(Duration{0}, [impl = impl_.get()] { impl->begin(); });
+}
+
+HeadAgent::~HeadAgent() = default;
+
+}  // namespace pilot::agent
