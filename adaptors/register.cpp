@@ -1,12 +1,14 @@
 #include "adaptors/register.hpp"
 
 #include "adaptors/batch/local/local_adaptor.hpp"
+#include "adaptors/framework/kafka/kafka_adaptor.hpp"
 
 namespace pilot::adaptors {
 
 plugin::Registry all() {
   plugin::Registry registry;
   registry.add(std::make_unique<local::LocalAdaptor>());
+  registry.add(std::make_unique<kafka::KafkaAdaptor>());
   return registry;
 }
 

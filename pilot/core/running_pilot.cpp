@@ -1,0 +1,127 @@
+#include "pilot/core/running_pilot.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "pilot/base/file.hpp"
+#include "pilot/base/random.hpp"
+#include "pilot/codec/codec.hpp"
+#include "pilot/core/programs.hpp"
+#include "pilot/net/control_client.hpp"
+#include "pilot/proc/identity.hpp"
+#include "pilot/store/event_log.hpp"
+
+namespace pilot::core {
+namespace {
+
+constexpr auto first_answer = std::chrono::seconds(2);
+constexpr auto look_again = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Result<RunningPilot> RunningPilot::open(const Context& context, const std::string& name) {
+  PILOT_TRY(store::PilotFolder folder, store::PilotFolder::open(name));
+  RunningPilot pilot(context, std::move(folder));
+  PILOT_TRY(store::LogContent content, store::read_event_log(pilot.folder_.path() / "events.jsonl"));
+  pilot.state_ = model::fold(content.events);
+  pilot.read_bytes_ = content.complete_bytes;
+  return pilot;
+}
+
+Result<void> RunningPilot::follow() {
+  PILOT_TRY(const store::LogContent content,
+            store::read_event_log(folder_.path() / "events.jsonl", read_bytes_));
+  read_bytes_ = content.complete_bytes;
+  for (const model::Event& event : content.events) {
+    model::apply(state_, event);
+    context_.observer->event(event, state_);
+  }
+  return ok();
+}
+
+Result<plugin::AllocationRequest> RunningPilot::request(const std::string& allocation) const {
+  plugin::AllocationRequest request;
+  request.pilot_id = state_.id;
+  request.allocation = allocation;
+  const auto found = state_.allocations.find(allocation);
+  request.nodes = found == state_.allocations.end() ? state_.spec.nodes : found->second.nodes;
+  request.spec = state_.spec;
+  request.pilot_dir = folder_.path();
+  PILOT_TRY(request.agent_program, find_program("pilot-agent"));
+  return request;
+}
+
+Result<plugin::AllocationStatus> RunningPilot::poll_allocation(const std::string& allocation) const {
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context_.registry->batch(state_.spec.resource));
+  PILOT_TRY(const plugin::AllocationRequest wanted, request(allocation));
+  const auto found = state_.allocations.find(allocation);
+  if (found == state_.allocations.end()) return plugin::AllocationStatus{};
+  PILOT_TRY(const auto statuses, adaptor->poll(wanted, {found->second.job_id}));
+  return statuses.empty() ? plugin::AllocationStatus{} : statuses.front();
+}
+
+std::string RunningPilot::over_because() const {
+  const auto status = poll_allocation();
+  if (!status.has_value() || status.value().phase != model::AllocationPhase::ended) return {};
+  return status.value().reason.empty() ? "the allocation has ended" : status.value().reason;
+}
+
+bool RunningPilot::head_may_live(const store::Endpoint& endpoint) const {
+  if (endpoint.address.empty()) return false;
+  return endpoint.host != host_name() || proc::is_alive(endpoint.head);
+}
+
+Result<model::MessageBody> RunningPilot::ask(model::MessageBody body, Duration timeout) const {
+  PILOT_TRY(const store::Endpoint endpoint, folder_.endpoint());
+  if (!head_may_live(endpoint))
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("the head agent of '{}' does not run", folder_.name()));
+  PILOT_TRY(const net::CurveKeyPair head, folder_.keys("head"));
+  PILOT_TRY(const net::CurveKeyPair own, folder_.keys("client"));
+  const model::Message message{random_hex(8), std::move(body)};
+  PILOT_TRY(const std::string text,
+            net::ask(endpoint.address, head.public_key, own, codec::encode(message), timeout));
+  PILOT_TRY(model::Message answer, codec::decode_message(text));
+  if (const auto* refused = std::get_if<model::Refused>(&answer.body)) return refused->error;
+  return std::move(answer.body);
+}
+
+Result<void> RunningPilot::ensure_head(Duration timeout) {
+  if (ask(model::GetStatus{}, first_answer).has_value()) return ok();
+  const auto unavailable = [&](const std::string& why) {
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("the head agent of '{}' does not answer{}", folder_.name(), why),
+                      fmt::format("'pilot logs {} head' shows its log", folder_.name()));
+  };
+  const auto allocation = state_.allocations.find("a0");
+  if (allocation == state_.allocations.end()) return unavailable(": no allocation was submitted");
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context_.registry->batch(state_.spec.resource));
+  PILOT_TRY(const plugin::AllocationRequest wanted, request());
+  if (auto launched = adaptor->launch_agent(wanted, allocation->second.job_id, 0); !launched.has_value())
+    return unavailable(" and can't be started again: " + launched.error().message);
+  const Deadline deadline(*context_.clock, timeout);
+  while (!deadline.passed() && !context_.observer->interrupted()) {
+    if (ask(model::GetStatus{}, first_answer).has_value()) return follow();
+    std::this_thread::sleep_for(look_again);
+  }
+  return unavailable("");
+}
+
+Failure failure_of(const model::PilotState& state) {
+  Failure failure{state.reason, {}, {}};
+  for (const auto& [framework, cluster] : state.clusters) {
+    for (const auto& [id, service] : cluster.services) {
+      const bool suspect = service.phase == model::ServicePhase::failed || !service.log_tail.empty();
+      if (!suspect || !failure.service.empty()) continue;
+      failure.service = id;
+      failure.log_tail = service.log_tail;
+      if (failure.cause.find(id) == std::string::npos)
+        failure.cause =
+            fmt::format("{}{}{}: {}", failure.cause, failure.cause.empty() ? "" : "; ", id, service.reason);
+    }
+  }
+  return failure;
+}
+
+}  // namespace pilot::core

@@ -1,0 +1,9 @@
+#include "pilot/core/version.hpp"
+
+namespace pilot::core {
+
+std::string_view version() {
+  return PILOT_VERSION;
+}
+
+}  // namespace pilot::core
