@@ -84,6 +84,8 @@ model::Command agent_command(const AllocationRequest& request, const NodeRecord&
                   request.allocation,
                   "--rank",
                   std::to_string(node.rank),
+                  "--node",
+                  node_name(node),
                   "--address",
                   node.address,
                   "--cores",

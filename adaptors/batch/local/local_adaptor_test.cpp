@@ -75,7 +75,8 @@ TEST_F(LocalAdaptorTest, StartsAnAgentPerNodeAndEndsThem) {
     EXPECT_EQ(info.st_mode & 0777, 0700u);
     const auto log = three.pilot_dir / "logs" / ("node-" + std::to_string(node.rank + 1) + ".log");
     const std::string expected = "node --pilot-dir " + three.pilot_dir.string() + " --allocation a0 --rank " +
-                                 std::to_string(node.rank) + " --address " + node.address + " --cores ";
+                                 std::to_string(node.rank) + " --node node-" + std::to_string(node.rank + 1) +
+                                 " --address " + node.address + " --cores ";
     EXPECT_TRUE(eventually([&] { return tail_of_file(log, 1).starts_with(expected); }))
         << tail_of_file(log, 1);
     EXPECT_NE(tail_of_file(log, 1).find("--reservation-fd"), std::string::npos);
@@ -184,7 +185,7 @@ TEST_F(LocalAdaptorTest, RenderStartsNothing) {
   const auto three = request(3);
   const auto text = adaptor.render(three);
   ASSERT_TRUE(text.has_value());
-  EXPECT_NE(text.value().find("--rank 2 --address 127.91."), std::string::npos) << text.value();
+  EXPECT_NE(text.value().find("--rank 2 --node node-3 --address 127.91."), std::string::npos) << text.value();
   EXPECT_FALSE(std::filesystem::exists(record_path(three.pilot_dir, "a0")));
 }
 
