@@ -44,8 +44,10 @@ def _includes(tree, rules, path, folder, used):
             target, _ = rules.folder(include.name)
             if target is None:
                 yield Finding(path, include.line, f'"{include.name}" lies in a folder without a layer')
-            elif reason := rules.refusal(folder, target, path.endswith("_test.cpp")):
+            elif reason := rules.refusal(folder, target, rules.is_test(path)):
                 yield Finding(path, include.line, f'may not include "{include.name}": {reason}')
+            elif rules.is_test(include.name) and not rules.is_test(path):
+                yield Finding(path, include.line, f'"{include.name}" is for tests only')
             elif target != folder:
                 used.setdefault(folder, {}).setdefault(target, (path, include.line))
 
@@ -61,7 +63,7 @@ def _ours(tree, include):
 
 
 def _names(tree, rules, path, folder):
-    if path.endswith("_test.cpp"):
+    if rules.is_test(path):
         return
     for words, folders in rules.unnamed:
         if not any(matches(folder, f) for f in folders):

@@ -1,5 +1,6 @@
 """Reads scripts/layers.rules."""
 
+import fnmatch
 import re
 
 from .tree import matches
@@ -13,6 +14,7 @@ class Rules:
     def __init__(self, text, name="layers.rules"):
         self.layers = []      # (pattern, level)
         self.allowed = []     # (from pattern, to pattern)
+        self.test_files = []  # names
         self.tests = []       # (from pattern, to pattern)
         self.confined = []    # (from pattern, [to patterns])
         self.owned = []       # (header patterns, places)
@@ -29,6 +31,8 @@ class Rules:
     def _add(self, kind, words):
         if kind == "layer":
             self.layers += [(folder, int(words[0])) for folder in words[1:]]
+        elif kind == "test-files":
+            self.test_files += words
         elif kind in ("allow", "tests"):
             left, right = _split(words, "->")
             (self.allowed if kind == "allow" else self.tests).extend((a, b) for a in left for b in right)
@@ -49,6 +53,10 @@ class Rules:
                 if pattern.count("/") == length - 1 and matches(prefix, pattern):
                     return prefix, level
         return None, None
+
+    def is_test(self, path):
+        name = path.rsplit("/", 1)[-1]
+        return path.startswith("tests/") or any(fnmatch.fnmatchcase(name, p) for p in self.test_files)
 
     def refusal(self, source, target, in_test=False):
         """Why `source` (a folder) may not use `target` (a folder); None when it may."""

@@ -102,9 +102,9 @@ class Tree:
 def matches(path, pattern):
     """`pattern` is a folder (everything under it) or a glob, whose '*' stays within one part of the path.
 
-    "**.cpp" as the last part, and a pattern of one part with a '*', mean a file in any folder below."""
+    "**.cpp" as the last part, and a pattern of one part with a '*' or '.', mean a file in any folder below."""
     parts, wanted = path.split("/"), pattern.split("/")
-    if "*" in pattern and len(wanted) == 1 or wanted[-1].startswith("**"):
+    if len(wanted) == 1 and ("*" in pattern or "." in pattern) or wanted[-1].startswith("**"):
         return fnmatch.fnmatchcase(parts[-1], wanted[-1]) and (
             len(wanted) == 1 or len(parts) >= len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted[:-1])))
     return len(parts) >= len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))

@@ -97,6 +97,10 @@ class Layers(GateCase):
     def test_json_in_a_header_of_an_owner_of_sources_only(self):
         self.include("pilot/net/planted.hpp", "<nlohmann/json.hpp>", "belongs to pilot/codec")
 
+    def test_product_code_includes_what_is_for_tests(self):
+        self.plant("pilot/base/testing.hpp", "#pragma once\n")
+        self.include("pilot/base/clock.cpp", '"pilot/base/testing.hpp"', "is for tests only")
+
     def test_an_include_that_is_not_from_the_root(self):
         self.include("pilot/base/clock.cpp", '"clock.hpp"', "full paths")
 
