@@ -45,7 +45,9 @@ model::Command java(const plugin::PlanInput& input, const Server& server, std::v
   command.argv = {input.software.java.string()};
   command.argv.insert(command.argv.end(), flags.begin(), flags.end());
   command.argv.push_back(fmt::format("-Dlog4j2.configurationFile={}/log4j2.properties", server.folder));
-  command.argv.insert(command.argv.end(), {"-cp", detail(input.software, "classpath")});
+  const auto classpath = detail(input.software, "classpath");
+  command.argv.insert(command.argv.end(),
+                      {"-cp", classpath.empty() ? (input.software.home / "libs" / "*").string() : classpath});
   command.argv.insert(command.argv.end(), program.begin(), program.end());
   command.directory = server.folder;
   return command;
@@ -137,6 +139,7 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
                          : format_by_storage_tool(input, cluster, server)};
   spec.ports = {{broker ? "client" : "controller", server.port}};
   spec.log = (input.log_folder / (spec.id + ".log")).string();
+  spec.ready.deadline = input.spec.ready_timeout;
   if (broker) {
     const auto probe_config = server.folder + "/probe.properties";
     spec.files.push_back({probe_config, librdkafka_properties(cluster, server.folder + "/ca.pem"), 0600});
@@ -156,6 +159,7 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   PILOT_TRY(cluster.placement, place(cluster.options, input.nodes));
   cluster.encrypt = input.spec.encrypt;
   cluster.id = cluster_id(input.pilot_id);
+  cluster.version = input.software.version;
 
   model::ClusterPlan plan;
   plan.framework = "kafka";
@@ -176,6 +180,7 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   plan.client_files.push_back({librdkafka, librdkafka_properties(cluster, ca), 0600});
   plan.client_files.push_back({for_java, java_client_properties(cluster, ca), 0600});
   plan.ready.probe = ready_probe(input, librdkafka, cluster.placement.brokers.front(), ids);
+  plan.ready.deadline = input.spec.ready_timeout;
   plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", cluster.bootstrap_servers()},
                   {"KAFKA_CLIENT_PROPERTIES", for_java},
                   {"PILOT_KAFKA_CONFIG", librdkafka}};

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace pilot::adaptors::kafka {
 
@@ -43,6 +44,17 @@ class Lines {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
+bool is_at_least(const std::string& version, int major, int minor) {
+  int numbers[2] = {0, 0};
+  const char* at = version.data();
+  const char* const end = at + version.size();
+  for (int& number : numbers) {
+    at = std::from_chars(at, end, number).ptr;
+    if (at != end) ++at;
+  }
+  return std::pair(numbers[0], numbers[1]) >= std::pair(major, minor);
+}
+
 void set_security(Lines& lines, const Cluster& cluster, const Server& server) {
   const std::string_view protocol = cluster.encrypt ? "SASL_SSL" : "SASL_PLAINTEXT";
   lines.set("listener.security.protocol.map", fmt::format("CONTROLLER:{0},CLIENT:{0}", protocol));
@@ -79,8 +91,12 @@ Lines common(const Cluster& cluster, const Server& server, std::string_view role
   lines.set("log.dirs", server.folder + "/data");
   set_security(lines, cluster, server);
   lines.set("message.max.bytes", cluster.options.max_message.count);
-  lines.set("default.replication.factor", placement.replication);
   lines.set("min.insync.replicas", placement.in_sync);
+  // A topic made by its first use got its replication from the broker before 4.3; now a broker that has
+  // the setting complains at each turn.
+  if (role == "controller" || !is_at_least(cluster.version, 4, 3)) {
+    lines.set("default.replication.factor", placement.replication);
+  }
   return lines;
 }
 

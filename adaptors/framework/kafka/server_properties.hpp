@@ -14,7 +14,8 @@ struct Cluster {
   Options options;
   Placement placement;
   bool encrypt = false;
-  std::string id;  // Kafka's cluster id
+  std::string id;       // Kafka's cluster id
+  std::string version;  // of Kafka: "4.3.1"
 
   // "10.0.0.1:20001,10.0.0.2:20001"
   std::string bootstrap_servers() const;

@@ -74,12 +74,15 @@ X
 start() {  # role, flags...; sets $pid
   local role=$1
   shift
-  "$JAVA" "$@" -XX:ArchiveClassesAtExit="$OUT/$role.jsa" -Dlog4j2.configurationFile="$here/log4j2.properties" \
+  "$JAVA" "$@" -XX:-UsePerfData -Djava.io.tmpdir="$WORK" -XX:ArchiveClassesAtExit="$OUT/$role.jsa" -Dlog4j2.configurationFile="$here/log4j2.properties" \
     -cp "$KAFKA/libs/*" kafka.Kafka "$WORK/$role.properties" >"$WORK/$role.log" 2>&1 9>&- &
   pid=$!
 }
 
-client() { "$JAVA" -Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dlog4j2.configurationFile="$here/log4j2.properties" -cp "$KAFKA/libs/*" "$@" >>"$WORK/clients.log" 2>&1 9>&-; }
+client() {
+  "$JAVA" -Xmx128m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir="$WORK" \
+    -Dlog4j2.configurationFile="$here/log4j2.properties" -cp "$KAFKA/libs/*" "$@" >>"$WORK/clients.log" 2>&1 9>&-
+}
 
 main() {
   rm -rf "$WORK" && mkdir -p "$WORK"
@@ -90,8 +93,8 @@ main() {
     printf '%s\n' security.protocol=SASL_PLAINTEXT sasl.mechanism=PLAIN "sasl.jaas.config=$jaas;" >"$WORK/client.properties")
   client kafka.tools.StorageTool format --cluster-id AAAAAAAAQACAAAAAAAAAAA --standalone --config "$WORK/controller.properties"
   client kafka.tools.StorageTool format --cluster-id AAAAAAAAQACAAAAAAAAAAA --config "$WORK/broker.properties"
-  start controller -Xmx256m -XX:+UseSerialGC && controller=$pid
-  start broker -Xmx512m && broker=$pid
+  start controller -Xms256m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 && controller=$pid
+  start broker -Xms512m -Xmx512m -XX:+UseG1GC && broker=$pid
   wait_for 120 "$broker" grep -q 'from RECOVERY to RUNNING' "$WORK/broker.log" || { say "the broker did not start"; tail -n 5 "$WORK/broker.log" >&2; return 1; }
   exercise || say "warning: a training client failed: $(tail -n 1 "$WORK/clients.log")"
   kill -TERM "$broker"
