@@ -41,6 +41,14 @@ class Surroundings:
         return new
 
 
+def bury(but):
+    """Reaps what has ended, except the child `but`: as init would, so that ended means gone to a test."""
+    for pid in _children(os.getpid()):
+        if pid != but:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
 def processes():
     """Our children that remain (a test's own processes have ended by now), as 'pid command'."""
     deadline = time.monotonic() + GRACE

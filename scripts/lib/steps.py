@@ -16,11 +16,12 @@ WHEEL = "|/-\\"
 
 
 class Steps:
-    def __init__(self, log_folder):
+    def __init__(self, log_folder, tick=lambda pid: None):
+        """`tick` is called with the running command's process id ten times a second."""
         self.logs = pathlib.Path(log_folder)
         self.logs.mkdir(parents=True, exist_ok=True)
         self.tty = sys.stdout.isatty()
-        self.times = []  # (title, seconds, result)
+        self.tick = tick
 
     def run(self, title, command, quiet=False, **popen):
         """Runs a command; returns (exit code, log).  `quiet`: the caller explains a failure itself."""
@@ -43,18 +44,18 @@ class Steps:
         return code, log
 
     def note(self, title, seconds, result="ok"):
-        self.times.append((title, seconds, result))
         print(f"{result:4} {seconds:7.1f} s  {title}", flush=True)
 
     def _watch(self, process, title, log, start):
         sign, turn = start + FIRST_SIGN, 0
         while True:
             try:
-                code = process.wait(0.15 if self.tty else 0.5)
+                code = process.wait(0.1)
                 self._clear()
                 return code
             except subprocess.TimeoutExpired:
                 pass
+            self.tick(process.pid)
             now = time.monotonic()
             if self.tty:
                 turn += 1

@@ -41,6 +41,14 @@ class Suite(unittest.TestCase):
         leftovers.end(found)
         self.assertEqual([], leftovers.processes(), "the second generation lives on")
 
+    def test_a_detached_process_that_ends_is_gone_while_a_step_runs(self):
+        leftovers.become_subreaper()
+        with contextlib.redirect_stdout(io.StringIO()):
+            code, _ = steps.Steps(self.folder, leftovers.bury).run("orphan", ["bash", "-c", (
+                "pid=$(setsid --fork sh -c 'echo $$; exec sleep 0.1 >&-'); "
+                "for i in $(seq 100); do kill -0 $pid 2>&- || exit 0; read -t 0.1 <> <(:); done; exit 1")])
+        self.assertEqual(0, code)
+
     def test_a_process_of_a_killed_run_is_found_by_its_mark(self):
         mark = str(self.folder)
         process = subprocess.Popen(["sleep", "300"], env={**os.environ, leftovers.MARK: mark})
