@@ -2,6 +2,7 @@
 // on back to the broker.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -29,16 +30,20 @@ class BoundedQueue {
     return true;
   }
 
-  // Waits for an item; nothing when the queue is closed and empty.
-  std::optional<T> pop() {
+  // Waits for an item and takes as many as are there, at most `most`, but no more than this consumer's
+  // share among `consumers`; empty when the queue is closed and empty.
+  std::vector<T> pop_some(std::size_t most, std::size_t consumers) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || !items_.empty(); });
-    if (items_.empty()) return std::nullopt;
-    T item = std::move(items_.front().item);
-    weight_ -= items_.front().weight;
-    items_.pop_front();
+    const auto share = (items_.size() + consumers - 1) / consumers;
+    std::vector<T> taken;
+    while (taken.size() < std::min(most, share)) {
+      taken.push_back(std::move(items_.front().item));
+      weight_ -= items_.front().weight;
+      items_.pop_front();
+    }
     changed_.notify_all();
-    return item;
+    return taken;
   }
 
   // Waits for an item and takes all there are; empty when the queue is closed and empty.

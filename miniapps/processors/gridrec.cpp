@@ -21,8 +21,9 @@ using pilot::Result;
 
 namespace {
 
-constexpr float transmission_floor = 1e-6f;  // opaque, negative and NaN counts become this
-constexpr std::size_t max_plans = 8;         // shapes in use at the same time
+constexpr float transmission_floor = 1e-6f;    // opaque, negative and NaN counts become this
+constexpr std::size_t max_plans = 8;           // shapes in use at the same time
+constexpr std::uint32_t efficient_slices = 8;  // measured: 1.3 to 1.5 times the speed of 2
 
 struct Plan {
   std::int32_t angles = 0;
@@ -99,53 +100,60 @@ class GridrecReconstructor final : public Reconstructor {
  public:
   GridrecReconstructor(Plans& plans, std::optional<double> centre) : plans_(plans), centre_(centre) {}
 
-  Result<std::span<const float>> run(const FrameView& block) override {
-    const auto& header = block.header;
-    if (header.angles > INT32_MAX || header.columns > INT32_MAX || header.slice_count > INT32_MAX)
+  Result<std::span<const float>> run(std::span<const FrameView> blocks) override {
+    const auto& first = blocks.front().header;
+    std::size_t slices = 0;
+    for (const auto& block : blocks) slices += block.header.slice_count;
+    if (first.angles > INT32_MAX || first.columns > INT32_MAX || slices > INT32_MAX)
       return pilot::make_error(ErrorCode::usage, "the shape is beyond what the kernels can count");
-    const auto slices = static_cast<std::int32_t>(header.slice_count);
-    PILOT_TRY_VOID(prepare(block, slices));
-    PILOT_TRY_VOID(minus_log(block, slices));
-    const double centre = centre_.value_or(header.centre);
-    centres_.assign(header.slice_count, std::isnan(centre) ? (header.columns - 1) / 2.0 : centre);
-    const auto pixels = std::size_t{header.slice_count} * header.columns * header.columns;
-    image_.resize(pixels);
+    PILOT_TRY_VOID(prepare(blocks.front()));
+    sino_.resize(slices * first.angles * first.columns);
+    image_.resize(slices * first.columns * first.columns);
+    centres_.clear();
+    for (const auto& block : blocks) {
+      PILOT_TRY_VOID(minus_log(block, sino_.data() + centres_.size() * first.angles * first.columns));
+      const double centre = centre_.value_or(block.header.centre);
+      centres_.resize(centres_.size() + block.header.slice_count,
+                      std::isnan(centre) ? (first.columns - 1) / 2.0 : centre);
+    }
     pk_error error{};
-    if (pk_gridrec_run(plan_.plan.get(), scratch_.get(), sino_.data(), centres_.data(), slices, image_.data(),
-                       &error) != PK_OK)
+    if (pk_gridrec_run(plan_.plan.get(), scratch_.get(), sino_.data(), centres_.data(),
+                       static_cast<std::int32_t>(slices), image_.data(), &error) != PK_OK)
       return kernel_error(error);
     return std::span<const float>(image_);
   }
 
  private:
   // Plan and scratch for the block's shape; kept while the shape stays.
-  Result<void> prepare(const FrameView& block, std::int32_t slices) {
+  Result<void> prepare(const FrameView& block) {
     PILOT_TRY(auto plan, plans_.get(static_cast<std::int32_t>(block.header.angles),
                                     static_cast<std::int32_t>(block.header.columns), block.theta));
     if (plan.plan == plan_.plan && scratch_) return pilot::ok();
     pk_gridrec_scratch* scratch = nullptr;
     pk_error error{};
-    if (pk_gridrec_scratch_create(plan.plan.get(), slices, &scratch, &error) != PK_OK)
+    if (pk_gridrec_scratch_create(plan.plan.get(), efficient_slices, &scratch, &error) != PK_OK)
       return kernel_error(error);
     scratch_.reset(scratch);
     plan_ = std::move(plan);
     return pilot::ok();
   }
 
-  Result<void> minus_log(const FrameView& block, std::int32_t slices) {
-    sino_.resize(std::size_t{block.header.slice_count} * block.header.angles * block.header.columns);
+  // -> sino [slice_count][angles][columns]
+  Result<void> minus_log(const FrameView& block, float* sino) const {
     const float* flat = block.header.has_flats ? block.flat.data() : nullptr;
     const float* dark = block.header.has_flats ? block.dark.data() : nullptr;
+    const auto slices = static_cast<std::int32_t>(block.header.slice_count);
     constexpr auto no_ceiling = std::numeric_limits<float>::infinity();
     pk_error error{};
-    const auto* raw = block.data.data();
-    const auto status = block.header.dtype == DataType::u16
-                            ? pk_normalize_minus_log_u16(reinterpret_cast<const std::uint16_t*>(raw), flat,
-                                                         dark, slices, plan_.angles, plan_.columns,
-                                                         transmission_floor, no_ceiling, sino_.data(), &error)
-                            : pk_normalize_minus_log_f32(
-                                  reinterpret_cast<const float*>(raw), flat, dark, slices, plan_.angles,
-                                  plan_.columns, transmission_floor, no_ceiling, sino_.data(), &error);
+    const auto normalize = [&](auto function, const auto* raw) {
+      return function(raw, flat, dark, slices, plan_.angles, plan_.columns, transmission_floor, no_ceiling,
+                      sino, &error);
+    };
+    const auto* data = block.data.data();
+    const auto status =
+        block.header.dtype == DataType::u16
+            ? normalize(pk_normalize_minus_log_u16, reinterpret_cast<const std::uint16_t*>(data))
+            : normalize(pk_normalize_minus_log_f32, reinterpret_cast<const float*>(data));
     if (status != PK_OK) return kernel_error(error);
     return pilot::ok();
   }
@@ -185,6 +193,8 @@ class Gridrec final : public Algorithm {
   std::unique_ptr<Reconstructor> make_reconstructor() override {
     return std::make_unique<GridrecReconstructor>(plans_, parameters_.centre);
   }
+
+  std::uint32_t slices_per_call() const override { return efficient_slices; }
 
   std::string parameters() const override {
     return fmt::format("gridrec filter={} cutoff={} order={} padding={} edge={} centre={}",

@@ -1,7 +1,6 @@
 #include "miniapps/processors/processor.hpp"
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <map>
@@ -21,14 +20,10 @@ constexpr auto receive_wait = std::chrono::milliseconds(100);
 // Longer than any block takes, shorter than the five minutes after which the group gives us up.
 constexpr auto drain_limit = std::chrono::minutes(2);
 
-pilot::Duration thread_cpu() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
+constexpr std::size_t queued_messages_per_worker = 8;
 
-pilot::WallTime wall_time(std::uint64_t ns) {
-  return pilot::WallTime(pilot::Duration(static_cast<std::int64_t>(ns)));
+std::size_t queue_bytes(const ProcessorOptions& o) {
+  return o.queue.count * static_cast<std::size_t>(o.parallelism);
 }
 
 ProcessReport base_report(const ProcessorOptions& o) {
@@ -56,7 +51,7 @@ Processor::Processor(ProcessorOptions options, std::unique_ptr<VolumeStore> stor
       dead_letters_(options_.store.folder / "dead-letters", options_.topic, options_.dead_letter_limit,
                     *options_.clock),
       metrics_(base_report(options_), static_cast<std::size_t>(options_.parallelism), *options_.clock),
-      queue_(2 * static_cast<std::size_t>(options_.parallelism)),
+      queue_(queue_bytes(options_)),
       done_(options_.unsynced.count) {}
 
 Processor::~Processor() {
@@ -117,7 +112,10 @@ void Processor::receive_all() {
     }
     metrics_.received();
     in_flight_.add(message->position().partition);
-    if (!queue_.push(std::move(*message))) return;
+    // Bounded by bytes, and by number where messages are small.
+    const auto weight =
+        std::max(message->payload().size(), options_.queue.count / queued_messages_per_worker);
+    if (!queue_.push(std::move(*message), weight)) return;
   }
 }
 
@@ -132,57 +130,19 @@ void Processor::shut_down() {
 }
 
 void Processor::work(std::size_t index) {
-  const auto reconstructor = options_.algorithm->make_reconstructor();
-  while (auto message = queue_.pop()) {
-    const auto begin = options_.clock->steady();
-    const auto cpu_begin = thread_cpu();
-    auto done = handle(*message, *reconstructor);
-    if (!done) return fail(done.error());
-    auto& handled = done.value().handled;
-    handled.worker = index;
-    handled.bytes = message->payload().size();
-    handled.busy = options_.clock->steady() - begin;
-    handled.cpu = thread_cpu() - cpu_begin;
-    done.value().position = message->position();
-    const auto weight = handled.result_bytes;
-    message.reset();
-    done_.push(std::move(done).value(), weight);
+  BlockWorker worker(*options_.algorithm, *store_, dead_letters_, *options_.clock, index);
+  const auto workers = static_cast<std::size_t>(options_.parallelism);
+  while (true) {
+    auto messages = queue_.pop_some(worker.messages_per_call(), workers);
+    if (messages.empty()) return;
+    auto all = worker.handle(messages);
+    if (!all) return fail(all.error());
+    messages.clear();
+    for (auto& done : all.value()) {
+      const auto weight = done.handled.result_bytes;
+      done_.push(std::move(done), weight);
+    }
   }
-}
-
-Result<Processor::Done> Processor::handle(const Message& message, Reconstructor& reconstructor) {
-  const auto frame = formats::decode_frame(message.payload());
-  if (!frame) return set_aside(message, frame.error().message);
-  PILOT_TRY(auto done, handle_frame(frame.value(), message, reconstructor));
-  done.handled.source_time = wall_time(frame.value().header.source_time_ns);
-  return done;
-}
-
-Result<Processor::Done> Processor::handle_frame(const formats::FrameView& frame, const Message& message,
-                                                Reconstructor& reconstructor) {
-  const auto& header = frame.header;
-  const auto wanted = options_.algorithm->volume_of(header);
-  Done done;
-  done.range = {header.slice_begin, header.slice_count};
-  PILOT_TRY(auto place, store_->place(wanted, done.range));
-  if (!place.volume) return set_aside(message, place.refusal);
-  done.handled.run_id = wanted.run_id;
-  done.volume = std::move(place.volume);
-  PILOT_TRY(const bool there, done.volume->has(done.range));
-  if (there) return done;  // the committer syncs and acknowledges it, and sees that it is a repeat
-  const auto slices = reconstructor.run(frame);
-  if (!slices && slices.error().code == ErrorCode::usage) return set_aside(message, slices.error().message);
-  if (!slices) return slices.error();
-  PILOT_TRY_VOID(done.volume->write(done.range, slices.value()));
-  done.handled.result_bytes = slices.value().size_bytes();
-  return done;
-}
-
-Result<Processor::Done> Processor::set_aside(const Message& message, const std::string& reason) {
-  PILOT_TRY(const bool kept, dead_letters_.keep(message.position(), message.payload(), reason));
-  Done done;
-  done.handled.outcome = kept ? Outcome::dead_letter : Outcome::dead_letter_not_kept;
-  return done;
 }
 
 // Takes all that has come to be finished while the last sync ran: the slower the disk, the larger the

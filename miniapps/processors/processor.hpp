@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "miniapps/formats/frame.hpp"
+#include "miniapps/processors/block_worker.hpp"
 #include "miniapps/processors/bounded_queue.hpp"
 #include "miniapps/processors/dead_letters.hpp"
 #include "miniapps/processors/in_flight.hpp"
@@ -37,6 +37,7 @@ struct ProcessorOptions {
   int parallelism = 1;
   int processes = 1;                     // for the report
   std::size_t dead_letter_limit = 1000;  // kept in the folder
+  pilot::Bytes queue{32ULL << 20};       // messages that wait for a worker, per worker
   pilot::Bytes unsynced{128ULL << 20};   // results that wait for the disk
   const pilot::Clock* clock = &pilot::system_clock();
 };
@@ -67,20 +68,9 @@ class Processor {
   ProcessReport report() const;
 
  private:
-  struct Done {
-    transports::Position position;
-    Handled handled;
-    std::shared_ptr<Volume> volume;  // none: a dead letter
-    SliceRange range;
-  };
-
   explicit Processor(ProcessorOptions options, std::unique_ptr<VolumeStore> store);
   void receive_all();
   void work(std::size_t index);
-  pilot::Result<Done> handle(const transports::Message& message, Reconstructor& reconstructor);
-  pilot::Result<Done> handle_frame(const formats::FrameView& frame, const transports::Message& message,
-                                   Reconstructor& reconstructor);
-  pilot::Result<Done> set_aside(const transports::Message& message, const std::string& reason);
   void make_permanent();
   pilot::Result<void> commit(std::vector<Done>& batch);
   void fail(pilot::Error error);

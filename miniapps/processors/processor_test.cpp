@@ -145,6 +145,19 @@ TEST_F(ProcessorTest, BlocksThatDoNotFitTheirScanOrTheKernelAreKeptAside) {
               HasSubstr("the block says 8 slices of 18 x 18"));
 }
 
+TEST_F(ProcessorTest, WaitingBlocksShareACallAndABadOneSpoilsOnlyItself) {
+  auto log = log_of(40);
+  log->partitions[0].insert(log->partitions[0].begin() + 20, frame(90, {.columns = 20}));
+  algorithm_->before = [](const formats::FrameHeader& h) -> pilot::Result<void> {
+    if (h.sequence % 7 == 3) return pilot::make_error(pilot::ErrorCode::usage, "a bad block");
+    return pilot::ok();
+  };
+  const auto report = run("out", log, 41, 1);
+  EXPECT_EQ(report.dead_letters, 6u);
+  EXPECT_EQ(report.stored, 35u);
+  EXPECT_EQ(algorithm_->largest_call, 2u);
+}
+
 TEST_F(ProcessorTest, MessageIsAcknowledgedOnlyAfterItsResultIsOnDisk) {
   auto log = log_of(1);
   bool acknowledged_early = false;
@@ -197,7 +210,7 @@ TEST_F(ProcessorTest, RevokedPartitionsAreFinishedAndTheirQueueGivenUp) {
 }
 
 TEST_F(ProcessorTest, FullQueueStopsReceiving) {
-  auto log = log_of(40);
+  auto log = log_of(60);
   std::mutex gate;
   std::condition_variable opened;
   bool open = false;
@@ -210,15 +223,15 @@ TEST_F(ProcessorTest, FullQueueStopsReceiving) {
   log->on_receive = [&] { ++receives; };
   auto p = processor("out", 2);
   p->start(std::make_unique<MemoryConsumer>(log));
-  // Two in work, four in the queue, one that the receiver holds.
-  while (receives < 7) std::this_thread::yield();
-  EXPECT_EQ(p->report().in_flight, 7u);
+  // Sixteen in the queue, one or two in each worker's hands, one in the receiver's.
+  while (receives < 19) std::this_thread::yield();
+  EXPECT_LE(p->report().in_flight, 21u);
   {
     const std::lock_guard lock(gate);
     open = true;
     opened.notify_all();
   }
-  EXPECT_TRUE(log->wait_acknowledged(40));
+  EXPECT_TRUE(log->wait_acknowledged(60));
   p->request_stop();
   EXPECT_TRUE(p->join().has_value());
 }

@@ -17,11 +17,15 @@ class Reconstructor {
  public:
   virtual ~Reconstructor() = default;
 
-  // -> [slice_count][rows][columns], valid until the next call.  Same block and parameters, same bits: that
-  // is what makes a repeat after a crash harmless.  Errors: usage (this block can't be reconstructed),
+  // Blocks of one geometry (may_share_a_call) -> their slices one after another, [sum of slice_count][rows]
+  // [columns], valid until the next call.  Same block and parameters, same bits, whatever company it has:
+  // that is what makes a repeat after a crash harmless.  Errors: usage (such blocks can't be reconstructed),
   // failed (out of memory ...).
-  virtual pilot::Result<std::span<const float>> run(const formats::FrameView& block) = 0;
+  virtual pilot::Result<std::span<const float>> run(std::span<const formats::FrameView> blocks) = 0;
 };
+
+// Can these two be reconstructed in one call?  Vector units like several slices at a time.
+bool may_share_a_call(const formats::FrameView& a, const formats::FrameView& b);
 
 // An algorithm with its parameters; shared by threads.
 class Algorithm {
@@ -32,6 +36,9 @@ class Algorithm {
   virtual formats::VolumeDescription volume_of(const formats::FrameHeader& header) const = 0;
 
   virtual std::unique_ptr<Reconstructor> make_reconstructor() = 0;
+
+  // Slices with which a call is most efficient; more blocks are put together up to about this many.
+  virtual std::uint32_t slices_per_call() const = 0;
 
   // All that the result depends on besides the data, in one line.
   virtual std::string parameters() const = 0;

@@ -1,6 +1,8 @@
 // For tests: messages, a consumer that gives them from memory, and an algorithm that only copies.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -63,19 +65,25 @@ class CopyAlgorithm : public Algorithm {
     return d;
   }
   std::unique_ptr<Reconstructor> make_reconstructor() override { return std::make_unique<Copy>(*this); }
+  std::uint32_t slices_per_call() const override { return 4; }
   std::string parameters() const override { return "copy"; }
 
   std::function<pilot::Result<void>(const formats::FrameHeader&)> before;  // each block, on its thread
+  std::atomic<std::size_t> largest_call{0};                                // in blocks
 
  private:
   struct Copy final : Reconstructor {
     explicit Copy(CopyAlgorithm& a) : algorithm(a) {}
-    pilot::Result<std::span<const float>> run(const formats::FrameView& block) override {
-      if (algorithm.before) PILOT_TRY_VOID(algorithm.before(block.header));
-      const auto n = std::size_t{block.header.columns} * block.header.columns;
-      const auto* raw = reinterpret_cast<const std::uint16_t*>(block.data.data());
-      image.assign(n * block.header.slice_count, 0);
-      for (std::size_t i = 0; i < image.size(); ++i) image[i] = raw[i % (block.data.size() / 2)];
+    pilot::Result<std::span<const float>> run(std::span<const formats::FrameView> blocks) override {
+      image.clear();
+      for (const auto& block : blocks) {
+        if (algorithm.before) PILOT_TRY_VOID(algorithm.before(block.header));
+        const auto n = std::size_t{block.header.columns} * block.header.columns;
+        const auto* raw = reinterpret_cast<const std::uint16_t*>(block.data.data());
+        for (std::size_t i = 0; i < n * block.header.slice_count; ++i)
+          image.push_back(raw[i % (block.data.size() / 2)]);
+      }
+      algorithm.largest_call = std::max<std::size_t>(algorithm.largest_call, blocks.size());
       return std::span<const float>(image);
     }
     CopyAlgorithm& algorithm;

@@ -1,0 +1,125 @@
+#include "miniapps/processors/block_worker.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace miniapps::processors {
+
+using pilot::ErrorCode;
+using pilot::Result;
+using transports::Message;
+
+namespace {
+
+constexpr std::uint64_t result_bytes_per_call = 64ULL << 20;
+
+pilot::Duration thread_cpu() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+pilot::WallTime wall_time(std::uint64_t ns) {
+  return pilot::WallTime(pilot::Duration(static_cast<std::int64_t>(ns)));
+}
+
+std::size_t blocks_per_call(std::uint32_t slices_per_call, const formats::FrameHeader& header) {
+  const auto bytes = std::uint64_t{header.slice_count} * header.columns * header.columns * sizeof(float);
+  const auto by_slices = slices_per_call / std::max(header.slice_count, 1u);
+  const auto by_bytes = result_bytes_per_call / std::max<std::uint64_t>(bytes, 1);
+  return std::max<std::size_t>(1, std::min<std::uint64_t>(by_slices, by_bytes));
+}
+
+}  // namespace
+
+BlockWorker::BlockWorker(Algorithm& algorithm, VolumeStore& store, DeadLetters& dead_letters,
+                         const pilot::Clock& clock, std::size_t index)
+    : algorithm_(algorithm),
+      store_(store),
+      dead_letters_(dead_letters),
+      clock_(clock),
+      index_(index),
+      reconstructor_(algorithm.make_reconstructor()) {}
+
+Result<std::vector<Done>> BlockWorker::handle(std::span<const Message> messages) {
+  const auto begin = clock_.steady();
+  const auto cpu_begin = thread_cpu();
+  std::vector<Done> all(messages.size());
+  std::vector<Pending> pending;
+  for (std::size_t i = 0; i < messages.size(); ++i) PILOT_TRY_VOID(prepare(messages[i], all[i], pending));
+  PILOT_TRY_VOID(reconstruct(pending));
+  const auto count = static_cast<std::int64_t>(messages.size());
+  for (auto& done : all) {
+    done.handled.busy = (clock_.steady() - begin) / count;
+    done.handled.cpu = (thread_cpu() - cpu_begin) / count;
+  }
+  return all;
+}
+
+// Fills `done`; adds the message to `pending` when its slices have to be made.
+Result<void> BlockWorker::prepare(const Message& message, Done& done, std::vector<Pending>& pending) {
+  done.position = message.position();
+  done.handled.worker = index_;
+  done.handled.bytes = message.payload().size();
+  auto decoded = formats::decode_frame(message.payload());
+  if (!decoded) return set_aside(message, decoded.error().message, done);
+  const auto& header = decoded.value().header;
+  const auto wanted = algorithm_.volume_of(header);
+  done.range = {header.slice_begin, header.slice_count};
+  done.handled.source_time = wall_time(header.source_time_ns);
+  PILOT_TRY(auto place, store_.place(wanted, done.range));
+  if (!place.volume) return set_aside(message, place.refusal, done);
+  done.handled.run_id = wanted.run_id;
+  done.volume = std::move(place.volume);
+  PILOT_TRY(const bool there, done.volume->has(done.range));
+  // If it is there, the committer will sync and acknowledge it, and see that it is a repeat.
+  if (!there) pending.push_back({&message, std::move(decoded).value(), &done});
+  return pilot::ok();
+}
+
+// In groups that may share a call.
+Result<void> BlockWorker::reconstruct(std::span<const Pending> pending) {
+  while (!pending.empty()) {
+    const auto& first = pending.front().frame;
+    messages_per_call_ = blocks_per_call(algorithm_.slices_per_call(), first.header);
+    std::size_t size = 1;
+    while (size < std::min(messages_per_call_, pending.size()) &&
+           may_share_a_call(first, pending[size].frame))
+      ++size;
+    PILOT_TRY_VOID(reconstruct_group(pending.first(size)));
+    pending = pending.subspan(size);
+  }
+  return pilot::ok();
+}
+
+Result<void> BlockWorker::reconstruct_group(std::span<const Pending> group) {
+  std::vector<formats::FrameView> frames;
+  for (const auto& member : group) frames.push_back(member.frame);
+  auto made = reconstructor_->run(frames);
+  if (!made && made.error().code != ErrorCode::usage) return made.error();
+  if (!made && group.size() == 1)
+    return set_aside(*group.front().message, made.error().message, *group.front().done);
+  if (!made) {  // one of them is to blame; the others are not
+    for (std::size_t i = 0; i < group.size(); ++i) PILOT_TRY_VOID(reconstruct_group(group.subspan(i, 1)));
+    return pilot::ok();
+  }
+  auto slices = made.value();
+  for (const auto& member : group) {
+    const auto& d = member.done->volume->description();
+    const auto mine = slices.first(member.done->range.count * d.rows * d.columns);
+    PILOT_TRY_VOID(member.done->volume->write(member.done->range, mine));
+    member.done->handled.result_bytes = mine.size_bytes();
+    slices = slices.subspan(mine.size());
+  }
+  return pilot::ok();
+}
+
+Result<void> BlockWorker::set_aside(const Message& message, const std::string& reason, Done& done) {
+  PILOT_TRY(const bool kept, dead_letters_.keep(message.position(), message.payload(), reason));
+  done.volume.reset();
+  done.handled.outcome = kept ? Outcome::dead_letter : Outcome::dead_letter_not_kept;
+  return pilot::ok();
+}
+
+}  // namespace miniapps::processors
