@@ -7,17 +7,14 @@ for node in node-2 node-1; do # node-1's agent also keeps the head
   agent=$(pid_of demo "$node")
   broker=$(pid_of demo "kafka/broker-${node#node-}")
   kill -9 "$agent"
-  another_agent() { [ "$(pid_of demo "$node" 2>/dev/null)" != "$agent" ]; }
-  within 40 "$node has another agent" another_agent
+  within 40 "$node has another agent" another_process demo "$node" "$agent"
   within 20 "the pilot is ready" is_ready demo
   check "its broker is the same process" test "$(pid_of demo "kafka/broker-${node#node-}")" = "$broker"
-  runs "$broker"
 done
 
 # What was adopted is still supervised: its end is seen, and it is started again.
 broker=$(pid_of demo kafka/broker-2)
 kill -9 "$broker"
-another_broker() { [ "$(pid_of demo kafka/broker-2 2>/dev/null)" != "$broker" ] && service_is demo kafka/broker-2 ready; }
-within 60 "an adopted broker is started again" another_broker
+within 60 "an adopted broker is started again" restarted demo kafka/broker-2 "$broker"
 check "it stops" pilot stop demo
 check "nothing is left" nothing_left

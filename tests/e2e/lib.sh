@@ -57,22 +57,29 @@ json() { python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.
 # status_of PILOT EXPRESSION
 status_of() { pilot status "$1" --json | json "$2"; }
 
-# pid_of PILOT SERVICE: the process of a service; `head` and node ids give the agents'.
+# pid_of PILOT WHO: the process of a service, of `head`, or of a node's agent.
 pid_of() {
-  status_of "$1" "next(
-    ([d['head']['process']['pid']] if '$2' == 'head' else []) +
-    [n['info']['agent']['pid'] for i, n in d['nodes'].items() if i == '$2'] +
-    [s['process']['pid'] for c in d['clusters'].values() for i, s in c['services'].items() if i == '$2'] for _ in [0])[0]"
+  status_of "$1" "([d['head']['pid']] if '$2' == 'head' else
+    [n['agent_pid'] for n in d['nodes'] if n['id'] == '$2'] + [s['pid'] for s in d['services'] if s['id'] == '$2'])[0]"
 }
 
-is_ready() { [ "$(status_of "$1" "d['phase']" 2>/dev/null)" = ready ]; }
+is_ready() { [ "$(status_of "$1" "d['state']" 2>/dev/null)" = ready ]; }
+
+# another_process PILOT WHO OLD-PID: it runs again, as another process.
+another_process() {
+  local now
+  now=$(pid_of "$1" "$2" 2>/dev/null) || return 1
+  [ "$now" != 0 ] && [ "$now" != "$3" ]
+}
+
 gone() { ! kill -0 "$1" 2>/dev/null; }
 runs() { kill -0 "$1" 2>/dev/null; }
 
-# service_is PILOT SERVICE PHASE
-service_is() {
-  [ "$(status_of "$1" "[s['phase'] for c in d['clusters'].values() for i, s in c['services'].items() if i == '$2'][0]")" = "$3" ]
-}
+# service_is PILOT SERVICE STATE
+service_is() { [ "$(status_of "$1" "[s['state'] for s in d['services'] if s['id'] == '$2'][0]" 2>/dev/null)" = "$3" ]; }
+
+# restarted PILOT SERVICE OLD-PID: it runs as another process and answers.
+restarted() { another_process "$@" && service_is "$1" "$2" ready; }
 
 # Processes of this test's pilots: each carries the pilot's folder in its command line or environment.
 processes_of_this_test() {
