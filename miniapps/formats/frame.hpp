@@ -43,7 +43,9 @@
 namespace miniapps::formats {
 
 enum class DataType : std::uint16_t { u16 = 1, f32 = 2 };
-constexpr std::size_t size_of(DataType type) { return type == DataType::u16 ? 2 : 4; }
+constexpr std::size_t size_of(DataType type) {
+  return type == DataType::u16 ? 2 : 4;
+}
 
 inline constexpr std::size_t frame_header_bytes = 128;
 
@@ -66,10 +68,10 @@ struct FrameHeader {
 // A decoded message; the spans point into the message, nothing is copied.
 struct FrameView {
   FrameHeader header;
-  std::span<const float> theta;      // [angles]
-  std::span<const float> flat;       // [slice_count][columns], empty without flats
-  std::span<const float> dark;       // [slice_count][columns], empty without flats
-  std::span<const std::byte> data;   // [slice_count][angles][columns] of dtype
+  std::span<const float> theta;     // [angles]
+  std::span<const float> flat;      // [slice_count][columns], empty without flats
+  std::span<const float> dark;      // [slice_count][columns], empty without flats
+  std::span<const std::byte> data;  // [slice_count][angles][columns] of dtype
 };
 
 // Bytes of the payload that `header` describes.
