@@ -88,6 +88,9 @@ int run_command_tree(int argc, char** argv) {
   CLI::App& source = *app.add_subcommand("source", "Generate data and send it");
   source.require_subcommand(1);
   add_source_light(source, chosen);
+  CLI::App& process = *app.add_subcommand("process", "Receive data and reconstruct it");
+  process.require_subcommand(1);
+  add_process_gridrec(process, chosen);
 
   try {
     app.parse(argc, argv);

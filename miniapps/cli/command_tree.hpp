@@ -18,6 +18,7 @@ namespace miniapps::cli {
 using Verb = std::function<int()>;
 
 void add_source_light(CLI::App& source, Verb& chosen);
+void add_process_gridrec(CLI::App& process, Verb& chosen);
 
 // Parses, runs what was chosen, returns the exit code.
 int run_command_tree(int argc, char** argv);

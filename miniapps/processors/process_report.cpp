@@ -120,9 +120,9 @@ void ProcessReport::merge(const ProcessReport& other, const std::string& name) {
   runs.insert(other.runs.begin(), other.runs.end());
 }
 
-std::string progress_line(const ProcessReport& r, double rate, std::uint64_t wanted) {
-  std::string text = wanted == 0 ? fmt::format("{} messages", r.messages)
-                                 : fmt::format("{} of {} messages", r.stored + r.dead_letters, wanted);
+std::string progress_line(const ProcessReport& r, double rate, std::uint64_t counted, std::uint64_t wanted) {
+  std::string text =
+      wanted == 0 ? fmt::format("{} messages", r.messages) : fmt::format("{} of {} blocks", counted, wanted);
   const double message_mb = per(static_cast<double>(r.bytes) / 1e6, static_cast<double>(r.messages));
   text += fmt::format(", {:.1f}/s, {:.1f} MB/s", rate, rate * message_mb);
   if (r.latency.count() > 0) text += fmt::format(", p50 {}", milliseconds(r.latency.quantile(0.5)));

@@ -80,8 +80,9 @@ pilot::Result<ProcessReport> parse_process_report(const std::string& text);
 
 // {"event":"progress", ...}, one line; `rate` is in messages per second over the last interval.
 std::string progress_json(const ProcessReport& report, double rate);
-// The same for people, one line without its end.
-std::string progress_line(const ProcessReport& report, double rate, std::uint64_t wanted);
+// The same for people, one line without its end; `wanted` 0: open end.
+std::string progress_line(const ProcessReport& report, double rate, std::uint64_t counted,
+                          std::uint64_t wanted);
 
 // The final table for people.
 std::string report_table(const ProcessReport& report);

@@ -85,6 +85,11 @@ void Processor::start(std::unique_ptr<transports::Consumer> consumer) {
   });
 }
 
+void Processor::wait_finished(pilot::Duration limit) {
+  std::unique_lock lock(finished_mutex_);
+  finished_changed_.wait_for(lock, limit, [this] { return finished_.load(); });
+}
+
 void Processor::request_stop() {
   stop_ = true;
 }
@@ -126,7 +131,9 @@ void Processor::shut_down() {
   done_.close();
   committer_.join();
   if (auto closed = consumer_->close(); !closed) fail(closed.error());
+  const std::lock_guard lock(finished_mutex_);
   finished_ = true;
+  finished_changed_.notify_all();
 }
 
 void Processor::work(std::size_t index) {

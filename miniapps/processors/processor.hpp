@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -62,6 +63,8 @@ class Processor {
   void request_stop();
   // All threads are done: stopped, or failed.
   bool finished() const { return finished_; }
+  // Waits until then, for at most `limit`.
+  void wait_finished(pilot::Duration limit);
   // Waits for the threads; the first error, if any.
   pilot::Result<void> join();
 
@@ -89,6 +92,8 @@ class Processor {
   std::thread committer_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> finished_{false};
+  std::mutex finished_mutex_;
+  std::condition_variable finished_changed_;
   std::atomic<std::int64_t> lag_{0};
   std::mutex failure_mutex_;
   std::optional<pilot::Error> failure_;
