@@ -16,6 +16,7 @@
 #include "pilot/codec/codec.hpp"
 #include "pilot/net/control_server.hpp"
 #include "pilot/proc/identity.hpp"
+#include "pilot/proc/process.hpp"
 #include "pilot/store/event_log.hpp"
 #include "pilot/store/pilot_folder.hpp"
 
@@ -57,6 +58,7 @@ struct HeadAgent::Impl {
   std::optional<HeadCore> core;
   std::unique_ptr<net::ControlServer> server;
   std::map<std::string, ReadinessProbe> probes;
+  std::map<std::string, proc::Watch> agents;  // node agents on this machine
   EventLoop::Handle timer, finishing;
   Background background;
 
@@ -105,6 +107,7 @@ struct HeadAgent::Impl {
     const int start = log->state().head ? log->state().head->start + 1 : 1;
     const model::HeadStarted started{self, host_name(), server->endpoint(), start};
     log::info("head agent of '{}', start {}, at {}", log->state().spec.name, start, server->endpoint());
+    for (const auto& [id, node] : core->state().nodes) watch_agent(node.info);
     perform(core->start(started));
     if (!on_end) return;
     if (auto told = folder.set_endpoint({server->endpoint(), started.host, self}); told.has_error())
@@ -143,6 +146,16 @@ struct HeadAgent::Impl {
     end(written.has_value() ? 0 : 1);
   }
 
+  // Some are children of ours, which have to be reaped; and the end of one on this machine is known at once.
+  void watch_agent(const model::NodeInfo& node) {
+    if (node.host != host_name()) return;
+    agents.erase(node.id);
+    agents.try_emplace(node.id, loop, node.agent,
+                       [this, id = node.id, agent = node.agent](const model::ExitStatus&) {
+                         perform(core->agent_ended(id, agent));
+                       });
+  }
+
   // --- acting -------------------------------------------------------------------------------------
 
   void receive(const net::PeerId& peer, const std::string& text) {
@@ -160,7 +173,10 @@ struct HeadAgent::Impl {
   void perform(HeadOutput output) {
     if (!on_end) return;
     if (!output.events.empty()) {
-      for (const auto& body : output.events) log::info("{}", model::describe(body));
+      for (const auto& body : output.events) {
+        log::info("{}", model::describe(body));
+        if (const auto* registered = std::get_if<model::NodeRegistered>(&body)) watch_agent(registered->node);
+      }
       if (auto written = log->append(std::move(output.events)); written.has_error())
         return give_up(written.error());
     }
@@ -190,6 +206,7 @@ struct HeadAgent::Impl {
     PILOT_TRY(input.software, locate(input.framework.name));
     PILOT_TRY(auto plan, adaptor->plan(input));
     PILOT_TRY_VOID(folder.make_secrets_for(codec::encode(plan)));
+    PILOT_TRY_VOID(write_client_files(plan.client_files));  // the cluster's probe is a client too
     return plan;
   }
 

@@ -130,6 +130,16 @@ HeadOutput HeadCore::launched(const std::string& node, const Result<void>& resul
   return take();
 }
 
+HeadOutput HeadCore::agent_ended(const std::string& node, const model::ProcessIdentity& agent) {
+  const auto found = state_.nodes.find(node);
+  if (found != state_.nodes.end() && found->second.info.agent == agent &&
+      found->second.phase == NodePhase::up) {
+    lose(node, "its agent ended");
+    relaunch_lost_nodes();
+  }
+  return take();
+}
+
 void HeadCore::handle(const std::string& peer, const model::Message& message) {
   const auto refuse = [&](const auto&) {
     send(peer, model::Refused{make_error(ErrorCode::usage, "this message is not for the head agent")},
@@ -161,6 +171,7 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
     emit(model::NodeRegistered{message.node});
   }
   relaunches_.erase(id);
+  joined_at_[id] = clock_->steady();
   lost_since_.erase(id);
   given_up_.erase(id);
   Session& session = sessions_[id] = Session{peer, clock_->steady(), {}, {}, {}};
@@ -184,6 +195,7 @@ void HeadCore::compare(const model::RegisterNode& message, Session& session) {
       if (spec.node != message.node.id || listed.contains(spec.id)) continue;
       const auto phase = cluster.services.at(spec.id).phase;
       if (at_rest(phase)) continue;
+      stored_.erase(message.node.id);  // nor its reports: it counts them anew
       model::ServiceChanged change{
           spec.id, ServicePhase::waiting, {}, 0, "its node does not know it any more", {}};
       if (phase == ServicePhase::stopping) change.phase = ServicePhase::stopped;
@@ -263,11 +275,15 @@ void HeadCore::relaunch_lost_nodes() {
   const SteadyTime now = clock_->steady();
   for (const auto& [id, node] : state_.nodes) {
     if (node.phase != NodePhase::lost || given_up_.contains(id)) continue;
-    auto [found, is_new] = relaunches_.try_emplace(id, Relaunch{now, timing_.first_relaunch, false, false});
+    // One that dies as soon as it has joined is not started in a tight loop.
+    const auto joined = joined_at_.find(id);
+    const SteadyTime first =
+        joined == joined_at_.end() ? now : std::max(now, joined->second + timing_.node_silence);
+    auto [found, is_new] = relaunches_.try_emplace(id, Relaunch{first, timing_.first_relaunch, false, false});
     Relaunch& relaunch = found->second;
+    if (is_new) note(fmt::format("starting the agent of {} again", id));
     if (relaunch.under_way || relaunch.over || now < relaunch.next) continue;
     relaunch.under_way = true;
-    if (is_new) note(fmt::format("starting the agent of {} again", id));
     const auto allocation = state_.allocations.find(node.info.allocation);
     const bool known = allocation != state_.allocations.end();
     out_.effects.push_back(LaunchAgent{id, node.info.allocation,

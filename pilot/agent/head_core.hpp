@@ -42,6 +42,8 @@ class HeadCore {
   HeadOutput probed(const std::string& framework, const Result<void>& result);
   HeadOutput client_files_written(const std::string& framework, const Result<void>& result);
   HeadOutput launched(const std::string& node, const Result<void>& result);
+  // An agent on the head's own machine has ended: its silence need not be waited for.
+  HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
 
   const model::PilotState& state() const { return state_; }
 
@@ -111,6 +113,7 @@ class HeadCore {
   SteadyTime started_at_;
   std::map<std::string, Session> sessions_;             // by node
   std::map<std::string, std::uint64_t> stored_;         // by node: number of its last report in the log
+  std::map<std::string, SteadyTime> joined_at_;         // by node
   std::map<std::string, SteadyTime> lost_since_;        // by node
   std::map<std::string, Relaunch> relaunches_;          // by node
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way

@@ -293,6 +293,22 @@ TEST_F(HeadCoreTest, a_silent_node_is_lost_its_agent_started_again_with_backoff_
   EXPECT_THAT(effects<LaunchAgent>(), IsEmpty());
 }
 
+TEST_F(HeadCoreTest, an_agent_that_ended_before_our_eyes_is_started_again_at_once) {
+  boot();
+  take(core_->agent_ended("node-2", {99, 5, "boot"}));  // one that was there before
+  EXPECT_EQ(phase(), PilotPhase::ready);
+  pass(6s, {"node-1", "node-2"});
+  take(core_->agent_ended("node-2", node("node-2").agent));
+  EXPECT_EQ(phase(), PilotPhase::degraded);
+  EXPECT_THAT(effects<LaunchAgent>(), SizeIs(1));
+  take(core_->launched("node-2", ok()));
+  enroll("node-2", {change("fake/worker-2", ServicePhase::ready)}, 2);
+  take(core_->agent_ended("node-2", node("node-2", 2).agent));
+  EXPECT_THAT(effects<LaunchAgent>(), IsEmpty()) << "it had hardly begun";
+  pass(6s, {"node-1"});
+  EXPECT_THAT(effects<LaunchAgent>(), SizeIs(1));
+}
+
 TEST_F(HeadCoreTest, a_node_whose_job_is_over_is_not_started_again) {
   boot();
   pass(6s, {"node-1"});

@@ -160,6 +160,7 @@ struct NodeAgent::Impl {
     if (!link->connected() || released_heard) return;
     const SteadyTime now = clock.steady();
     const bool silent = link->silent();
+    if (silent && released_said && !head_expected_to_end) return end_head();  // there is nobody to tell
     if (silent) registered = false;
     if (!registered) {
       if (now - registered_at >= (silent ? options.timing.repeat_into_silence : options.timing.heartbeat))
