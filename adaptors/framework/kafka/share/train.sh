@@ -103,7 +103,16 @@ main() {
   kill -TERM "$controller"
   wait_for 120 "$controller" finished "$controller" || finished "$controller" || { say "the controller did not stop"; return 1; }
   controller=
-  [ -s "$OUT/controller.jsa" ] && [ -s "$OUT/broker.jsa" ]
+  is_accepted controller && is_accepted broker
+}
+
+# A JVM says when it can't use an archive, and crashes on one that was cut off (by a full disk).
+is_accepted() {
+  local answer
+  answer=$("$JAVA" -XX:SharedArchiveFile="$OUT/$1.jsa" -XX:-UsePerfData -cp "$KAFKA/libs/*" kafka.Kafka --version 2>&1) &&
+    [[ -s $OUT/$1.jsa && $answer =~ ^[0-9] ]] && return
+  say "the archive of the $1 can't be used: ${answer%%$'\n'*}"
+  return 1
 }
 
 # What the first client makes a broker load.
