@@ -200,6 +200,7 @@ pilot::Result<int> ProcessGridrec::run_or_fail() {
   PILOT_TRY(const auto job, make_job(typed_));
   // Before children are made: each of them would say the same.
   PILOT_TRY_VOID(processors::VolumeStore::open(job.processor.store));
+  catch_stop_signals();  // children inherit it
   PILOT_TRY(const auto work, start_work(job));
   ProgressPrinter printer(job.progress, clock_);
   processors::EndWatch watch(job.end, job.processor.store.folder, clock_);
