@@ -1,25 +1,30 @@
 #!/usr/bin/env bash
-# A processor killed in the middle and started again gives, bit by bit, what an undisturbed one gives.
+# A processor killed in the middle, again and again, while data flows gives, bit by bit, what an undisturbed
+# one gives.
 . "$(dirname "$0")/lib.sh"
 
 check "a pilot starts" pilot start demo --nodes 1 --framework kafka
-check "four scans are sent" miniapp source light --pilot demo --phantom shepp-logan --size 256 --angles 180 --slices 32 \
-  --scans 4 --seed 5 --progress none --json >source.json
-check "an undisturbed processor" miniapp process gridrec --pilot demo --group calm --output calm --parallelism 2 --count 64 \
-  --progress none --json >calm.json
+miniapp source light --pilot demo --phantom shepp-logan --size 256 --angles 180 --slices 32 --scans 12 --seed 5 --rate 16/s \
+  --progress none --json >source.json &
+source=$!
+topic_is_there() { pilot-kafka topic describe frames --config "$WORK/home/pilots/demo/client/client.librdkafka.properties" >/dev/null 2>&1; }
+within 30 "data flow" topic_is_there
 
+# some_done FILE: the processor that reports into FILE has stored some blocks by now.
+some_done() { grep -oE '"messages": ?[0-9]+' "$1" | grep -qvE '[^0-9]0$'; }
 for round in 1 2 3; do
-  miniapp process gridrec --pilot demo --group disturbed --output disturbed --parallelism 2 --count 64 --progress none \
-    --json >disturbed.json 2>disturbed.err &
+  miniapp process gridrec --pilot demo --group disturbed --output disturbed --parallelism 2 --progress json >/dev/null 2>"progress-$round" &
   processor=$!
-  blocks() { [ "$(find disturbed -type f 2>/dev/null | wc -l)" -ge "$round" ]; }
-  within 60 "it has begun (round $round)" blocks
-  kill -9 "$processor" 2>/dev/null || true
+  within 60 "the processor of round $round is in the middle" some_done "progress-$round"
+  kill -9 "$processor"
   wait "$processor" 2>/dev/null || true
 done
 check "a processor that goes on" miniapp process gridrec --pilot demo --group disturbed --output disturbed --parallelism 2 \
-  --until-idle 5s --progress none --json >disturbed.json
-check "four volumes each" test "$(find calm -name 'scan-*.h5' | wc -l) $(find disturbed -name 'scan-*.h5' | wc -l)" = "4 4"
+  --count 192 --progress none --json >disturbed.json
+check "the source got all acknowledged" wait "$source"
+check "an undisturbed processor" miniapp process gridrec --pilot demo --group calm --output calm --parallelism 2 --count 192 \
+  --progress none --json >calm.json
+check "twelve volumes each" test "$(find calm -name 'scan-*.h5' | wc -l) $(find disturbed -name 'scan-*.h5' | wc -l)" = "12 12"
 for volume in calm/scan-*.h5; do
   check "$(basename "$volume") is the same" cmp "$volume" "disturbed/$(basename "$volume")"
 done

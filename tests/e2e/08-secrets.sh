@@ -4,7 +4,6 @@
 
 check "a pilot starts" pilot start demo --nodes 1 --framework kafka
 eval "$(pilot env demo)"
-servers=$KAFKA_BOOTSTRAP_SERVERS
 check "with the secret it answers" pilot-kafka topic list --config "$PILOT_KAFKA_CONFIG"
 sed 's/^sasl.password=.*/sasl.password=wrong/' "$PILOT_KAFKA_CONFIG" >wrong.properties
 grep -vE '^(sasl|security)' "$PILOT_KAFKA_CONFIG" >none.properties

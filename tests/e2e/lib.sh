@@ -11,7 +11,8 @@ mkdir "$TMPDIR"
 cd "$WORK"
 if [ -n "${PILOT_PREFIX:-}" ]; then PATH=$PILOT_PREFIX/bin:$PATH; fi
 
-say() { echo "[$TEST $(date +%T)] $*"; }
+exec 3>&1 # what is said is never part of a redirected result
+say() { echo "[$TEST $(date +%T)] $*" >&3; }
 
 fail() {
   say "FAILED: $*"
@@ -72,8 +73,9 @@ another_process() {
   [ "$now" != 0 ] && [ "$now" != "$3" ]
 }
 
-gone() { ! kill -0 "$1" 2>/dev/null; }
-runs() { kill -0 "$1" 2>/dev/null; }
+# A zombie has ended; who should collect it is another matter.
+runs() { kill -0 "$1" 2>/dev/null && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; }
+gone() { ! runs "$1"; }
 
 # service_is PILOT SERVICE STATE
 service_is() { [ "$(status_of "$1" "[s['state'] for s in d['services'] if s['id'] == '$2'][0]" 2>/dev/null)" = "$3" ]; }
