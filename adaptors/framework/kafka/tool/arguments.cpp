@@ -63,9 +63,9 @@ Result<std::string> Arguments::required(const std::string& flag) const {
   return found->second;
 }
 
-std::string Arguments::text(const std::string& flag, std::string otherwise) const {
+std::string Arguments::text(const std::string& flag, const std::string& otherwise) const {
   const auto found = values_.find(flag);
-  return found == values_.end() ? std::move(otherwise) : found->second;
+  return found == values_.end() ? otherwise : found->second;
 }
 
 Result<int> Arguments::number(const std::string& flag, int otherwise) const {

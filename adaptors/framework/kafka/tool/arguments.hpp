@@ -22,7 +22,7 @@ class Arguments {
 
   // Errors of all of these: usage, naming the flag.
   Result<std::string> required(const std::string& flag) const;
-  std::string text(const std::string& flag, std::string otherwise) const;
+  std::string text(const std::string& flag, const std::string& otherwise) const;
   Result<int> number(const std::string& flag, int otherwise) const;  // not negative
   Result<Duration> duration(const std::string& flag, Duration otherwise) const;
 
