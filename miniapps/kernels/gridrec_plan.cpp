@@ -73,7 +73,8 @@ std::vector<double> ramp(int length) {
 
 std::vector<double> pixel_factors(const SpreadKernel& kernel, int first, int count, int size, int grid) {
   std::vector<double> factors(count);
-  for (int i = 0; i < count; ++i) factors[i] = 1 / kernel.transform((first + i + 0.5 - size / 2.0) / grid);
+  // At the grid point, not at the pixel's centre: half a pixel is in the samples' phases.
+  for (int i = 0; i < count; ++i) factors[i] = 1 / kernel.transform(double(first + i - size / 2) / grid);
   return factors;
 }
 
@@ -206,6 +207,8 @@ GridrecPlan::GridrecPlan(const pk_gridrec_desc& d)
     const double value = base * filter_window(d.filter, f, d.filter_p0, d.filter_p1) / transform;
     response[k] = static_cast<float>(direct ? value : value / grid);
   }
+  // A shift by a part of a bin has no real answer at the highest frequency.
+  if (!direct) response.back() = 0;
   row_factor = to_float(pixel_factors(kernel, d.row0, rows, size, grid));
   col_factor = to_float(pixel_factors(kernel, d.col0, cols, size, grid));
   col_factor.resize(cols + 3);  // read in fours
