@@ -62,6 +62,7 @@ class Parser {
     } else {
       app.add_option(option.names, *std::get<std::vector<std::string>*>(option.target), "")
           ->expected(1)
+          ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }

@@ -120,7 +120,8 @@ std::string status_text(const model::PilotState& state, bool live, const std::st
                                  age_of(state.phase_since, clock), state.spec.resource, state.spec.nodes,
                                  state.spec.nodes == 1 ? "" : "s", age_of(state.created, clock));
   if (!state.reason.empty()) text += fmt::format("reason: {}\n", state.reason);
-  if (!live && !note.empty()) text += fmt::format("{}\n", painted("not live: " + note, Colour::bad, colour));
+  if (!live && !note.empty() && !model::is_final(state.phase))
+    text += fmt::format("{}\n", painted("not live: " + note, Colour::bad, colour));
 
   Table allocations({"ALLOCATION", "STATE", "NODES", "JOB", "REASON"});
   for (const auto& [id, allocation] : state.allocations)

@@ -77,12 +77,14 @@ class Run {
     const auto page = output_ / "report.html";
     command.argv.insert(command.argv.end(), {"--html", page.string()});
     command.directory = std::filesystem::current_path().string();
+    for (const auto* steps : {&sources_, &processors_})
+      for (const ScenarioStepRun& step : *steps) result.table += step.table();
     const auto made = proc::run_command(command, report_within);
     if (!made.has_value()) return context_.observer->note("note: no report: " + made.error().message);
     if (!made.value().succeeded())
       return context_.observer->note("note: no report: " + made.value().complaint("miniapp report"));
     result.report = page;
-    result.table = made.value().out;
+    if (!made.value().out.empty()) result.table = made.value().out;
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "pilot/base/file.hpp"
 
@@ -58,8 +59,9 @@ StepReport processor_report(const json& document) {
 std::optional<StepProgress> parse_step_progress(StepKind kind, std::string_view line) {
   if (!line.starts_with("{")) return std::nullopt;
   const json document = json::parse(line, nullptr, false);
-  if (!document.is_object() || document.value("event", "") != "progress") return std::nullopt;
+  if (!document.is_object()) return std::nullopt;
   try {
+    if (document.value("event", "") != "progress") return std::nullopt;
     return kind == StepKind::source ? source_progress(document) : processor_progress(document);
   } catch (const json::exception&) {
     return std::nullopt;
@@ -126,21 +128,29 @@ bool ScenarioStepRun::succeeded() const {
   return status.clean() || (interrupted_ && (status.code == 128 + SIGINT || status.signal == SIGINT));
 }
 
+std::vector<std::string> ScenarioStepRun::words() const {
+  std::vector<std::string> lines;
+  std::istringstream text(tail_of_file(run_->output(), 60));
+  for (std::string line; std::getline(text, line);)
+    if (!line.starts_with("{")) lines.push_back(line);
+  return lines;
+}
+
 Error ScenarioStepRun::failure() const {
-  // The last line that is no progress tells why; "hint: ..." is none of its own.
-  std::string why;
-  const std::string tail = tail_of_file(run_->output(), 30);
-  std::size_t start = 0;
-  while (start < tail.size()) {
-    const auto end = std::min(tail.find('\n', start), tail.size());
-    const std::string line = tail.substr(start, end - start);
-    if (!line.empty() && line.front() != '{' && !line.starts_with("hint:")) why = line;
-    start = end + 1;
-  }
+  std::string why;  // its last words; a hint is none of its own
+  for (const std::string& line : words())
+    if (!line.empty() && !line.starts_with("hint:")) why = line;
   return make_error(
       ErrorCode::failed,
       fmt::format("{} ({}) failed: {}", label_, name_, why.empty() ? to_string(run_->status()) : why),
       fmt::format("all it said: {}", run_->output().string()));
+}
+
+std::string ScenarioStepRun::table() const {
+  std::string text;
+  for (const std::string& line : words())
+    if (!line.starts_with("ended by")) text += line + "\n";
+  return text.empty() ? text : fmt::format("{} ({})\n{}\n", label_, name_, text);
 }
 
 Result<StepReport> ScenarioStepRun::report() const {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "pilot/base/result.hpp"
 #include "pilot/config/scenario.hpp"
@@ -65,6 +66,7 @@ class ScenarioStepRun {
   bool succeeded() const;
   Error failure() const;  // when it did not
   Result<StepReport> report() const;
+  std::string table() const;  // what it said for people at its end
 
   StepKind kind() const { return kind_; }
   const std::string& label() const { return label_; }
@@ -74,6 +76,7 @@ class ScenarioStepRun {
 
  private:
   ScenarioStepRun() = default;
+  std::vector<std::string> words() const;  // the end of its log without the lines of progress
   StepKind kind_ = StepKind::source;
   std::string name_, label_, group_;
   std::filesystem::path output_, report_path_;
