@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "miniapps/kernels/c_api.hpp"
+#include "miniapps/kernels/centre.hpp"
 #include "miniapps/kernels/preprocess.hpp"
 
 using namespace miniapps::kernels;
@@ -63,6 +64,29 @@ pk_status pk_circ_mask(float* image, int32_t slices, int32_t rows, int32_t cols,
     return answer_invalid(error, "ratio must be a number from 0 up");
   circ_mask(image, slices, rows, cols, ratio, value);
   return answer_ok(error);
+}
+
+pk_status pk_find_centre(const float* sino, const double* theta, int32_t slices, int32_t angles,
+                         int32_t columns, double guess, double radius, double* centre, pk_error* error) {
+  if (sino == nullptr || theta == nullptr || centre == nullptr)
+    return answer_invalid(error, "sino, theta or centre is NULL");
+  if (slices < 1 || angles < 1 || columns < 2)
+    return answer_invalid(error, "slices, angles or columns is too small");
+  for (int32_t a = 0; a < angles; ++a)
+    if (!(std::abs(theta[a]) < 1e6))
+      return answer_invalid(error, "theta has a value that is not an angle in radians");
+  return fenced(error, [&] {
+    const double from = std::isnan(guess) ? (columns - 1) / 2.0 : guess;
+    const double within = radius > 0 && std::isfinite(radius) ? radius : columns / 4.0;
+    if (!(std::abs(from) < 1e6)) return answer_invalid(error, "guess is not a sensible number");
+    const auto found = find_centre({sino, theta, slices, angles, columns, from, within});
+    if (!found)
+      return answer(
+          error, PK_BAD_DATA,
+          "no centre can be found: the angles cover less than half a turn, or the data are constant");
+    *centre = *found;
+    return answer_ok(error);
+  });
 }
 
 }  // extern "C"
