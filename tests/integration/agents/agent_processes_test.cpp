@@ -1,0 +1,205 @@
+// Agents as processes: what dies comes back, what is stopped is gone, and what is idle is small.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "adaptors/batch/local/local_adaptor.hpp"
+#include "pilot/base/random.hpp"
+#include "pilot/codec/codec.hpp"
+#include "pilot/net/control_client.hpp"
+#include "pilot/proc/identity.hpp"
+#include "pilot/store/event_log.hpp"
+#include "pilot/store/pilot_folder.hpp"
+
+namespace pilot {
+namespace {
+
+using namespace std::chrono_literals;
+using model::PilotPhase;
+
+// Processor time of all threads of a process so far.
+Duration cpu_time(pid_t pid) {
+  Duration total{0};
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    long long nanoseconds = 0;
+    std::ifstream(task.path() / "schedstat") >> nanoseconds;
+    total += Duration{nanoseconds};
+  }
+  return total;
+}
+
+long resident_kilobytes(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string word; status >> word;) {
+    long kilobytes = 0;
+    if (word == "VmRSS:" && status >> kilobytes) return kilobytes;
+  }
+  return -1;
+}
+
+class AgentProcessesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/pilot-agents-XXXXXX";
+    home_ = ::mkdtemp(name);
+    ::setenv("PILOT_HOME", home_.c_str(), 1);
+    ::setenv("TMPDIR", home_.c_str(), 1);
+    request_.pilot_id = random_hex(16);
+    request_.allocation = "a0";
+    request_.nodes = 3;
+    request_.spec.name = "demo";
+    request_.spec.nodes = 3;
+    request_.agent_program = PILOT_BINARY_DIR "/bin/pilot-agent";
+    folder_.emplace(store::PilotFolder::create("demo", 3, false).value());
+    request_.pilot_dir = folder_->path();
+    auto log = store::EventLog::open(folder_->path(), system_clock());
+    ASSERT_TRUE(log.has_value()) << log.error().text();
+    ASSERT_TRUE(
+        log.value().append(model::PilotCreated{request_.pilot_id, request_.spec, "0", "", ""}).has_value());
+    auto job = adaptor_.submit(request_);
+    ASSERT_TRUE(job.has_value()) << job.error().text();
+    job_ = job.value();
+    ASSERT_TRUE(log.value().append(model::AllocationSubmitted{"a0", job_, 3}).has_value());
+  }
+
+  void TearDown() override {
+    if (!job_.empty()) {
+      EXPECT_TRUE(adaptor_.cancel(request_, job_).has_value());
+    }
+    EXPECT_TRUE(eventually([&] { return agents().empty(); })) << "agents are left";
+    for (const auto& process : agents()) proc::send_signal(process, SIGKILL);
+    std::filesystem::remove_all(home_);
+  }
+
+  // Also reaps: the agents that the adaptor started are our children.
+  template <typename Condition>
+  bool eventually(Condition condition, Duration limit = 30s) {
+    const Deadline deadline(system_clock(), limit);
+    while (!condition()) {
+      while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+      }
+      if (deadline.passed()) return false;
+      std::this_thread::sleep_for(10ms);
+    }
+    return true;
+  }
+
+  std::vector<model::ProcessIdentity> agents() const {
+    return proc::processes_with_environment({{"PILOT_AGENT_OF", request_.pilot_id}});
+  }
+
+  model::PilotState state() const {
+    auto content = store::read_event_log(folder_->path() / "events.jsonl");
+    return content.has_value() ? model::fold(content.value().events) : model::PilotState{};
+  }
+
+  bool is_ready() {
+    return eventually([&] { return state().phase == PilotPhase::ready; });
+  }
+
+  Result<model::MessageBody> ask(model::MessageBody body) {
+    PILOT_TRY(const auto endpoint, folder_->endpoint());
+    PILOT_TRY(const auto head, folder_->keys("head"));
+    PILOT_TRY(const auto own, folder_->keys("client"));
+    PILOT_TRY(const auto text, net::ask(endpoint.address, head.public_key, own,
+                                        codec::encode(model::Message{"q", std::move(body)}), 5s));
+    PILOT_TRY(auto answer, codec::decode_message(text));
+    return std::move(answer.body);
+  }
+
+  std::filesystem::path home_;
+  adaptors::local::LocalAdaptor adaptor_;
+  plugin::AllocationRequest request_;
+  std::optional<store::PilotFolder> folder_;
+  std::string job_;
+};
+
+TEST_F(AgentProcessesTest, a_killed_head_is_started_again_by_the_first_node) {
+  ASSERT_TRUE(is_ready());
+  const auto before = state();
+  ASSERT_TRUE(proc::send_signal(before.head->process, SIGKILL));
+  ASSERT_TRUE(eventually([&] { return state().head->start == 2; }));
+  EXPECT_EQ(state().head->endpoint, before.head->endpoint);
+  const auto answer = ask(model::GetStatus{});
+  ASSERT_TRUE(answer.has_value()) << answer.error().text();
+  EXPECT_EQ(std::get<model::Status>(answer.value()).state.phase, PilotPhase::ready);
+  for (const auto& [id, node] : before.nodes) EXPECT_TRUE(proc::is_alive(node.info.agent)) << id;
+}
+
+TEST_F(AgentProcessesTest, a_killed_node_agent_is_started_again_by_the_head) {
+  ASSERT_TRUE(is_ready());
+  const auto killed = state().nodes.at("node-2").info.agent;
+  ASSERT_TRUE(proc::send_signal(killed, SIGKILL));
+  ASSERT_TRUE(eventually([&] {
+    const auto now = state();
+    return now.phase == PilotPhase::ready && now.nodes.at("node-2").info.agent != killed;
+  }));
+}
+
+TEST_F(AgentProcessesTest, the_first_node_agent_killed_with_its_head_comes_back_when_somebody_asks) {
+  ASSERT_TRUE(is_ready());
+  const auto before = state();
+  ASSERT_TRUE(proc::send_signal(before.nodes.at("node-1").info.agent, SIGKILL));
+  ASSERT_TRUE(proc::send_signal(before.head->process, SIGKILL));
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(before.head->process); }));
+  const auto launched = adaptor_.launch_agent(request_, job_, 0);  // as any pilot command does
+  ASSERT_TRUE(launched.has_value()) << launched.error().text();
+  ASSERT_TRUE(eventually([&] {
+    const auto now = state();
+    return now.head->start == 2 && now.phase == PilotPhase::ready &&
+           now.nodes.at("node-1").info.agent != before.nodes.at("node-1").info.agent;
+  }));
+  EXPECT_EQ(state().nodes.at("node-3").info.agent, before.nodes.at("node-3").info.agent);
+}
+
+TEST_F(AgentProcessesTest, a_first_node_agent_that_was_killed_alone_takes_over_the_head_that_runs) {
+  ASSERT_TRUE(is_ready());
+  const auto before = state();
+  ASSERT_TRUE(proc::send_signal(before.nodes.at("node-1").info.agent, SIGKILL));
+  ASSERT_TRUE(eventually([&] {
+    const auto now = state();
+    return now.phase == PilotPhase::ready &&
+           now.nodes.at("node-1").info.agent != before.nodes.at("node-1").info.agent;
+  }));
+  EXPECT_EQ(state().head->process, before.head->process);
+  ASSERT_TRUE(proc::send_signal(before.head->process, SIGKILL));
+  EXPECT_TRUE(eventually([&] { return state().head->start == 2; })) << "the head is not watched any more";
+}
+
+TEST_F(AgentProcessesTest, stopping_ends_every_process_and_removes_every_scratch_folder) {
+  ASSERT_TRUE(is_ready());
+  const auto before = state();
+  const auto answer = ask(model::StopPilot{"the test said so"});
+  ASSERT_TRUE(answer.has_value()) << answer.error().text();
+  EXPECT_TRUE(std::holds_alternative<model::Accepted>(answer.value()));
+  ASSERT_TRUE(eventually([&] { return agents().empty(); }));
+  EXPECT_EQ(state().phase, PilotPhase::stopped);
+  for (const auto& [id, node] : before.nodes) EXPECT_FALSE(std::filesystem::exists(node.info.scratch)) << id;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_->path() / "nodes"));
+}
+
+TEST_F(AgentProcessesTest, idle_agents_are_small_and_quiet) {
+  ASSERT_TRUE(is_ready());
+  std::map<pid_t, Duration> before;
+  for (const auto& process : agents()) before[process.pid] = cpu_time(process.pid);
+  ASSERT_EQ(before.size(), 4U) << "three node agents and the head";
+  constexpr Duration window = 4s;  // of measurement
+  std::this_thread::sleep_for(window);
+  for (const auto& [pid, used] : before) {
+    const double share = std::chrono::duration<double>(cpu_time(pid) - used) / window;
+    RecordProperty("percent_of_a_core_" + std::to_string(pid), std::to_string(100 * share));
+    RecordProperty("resident_kb_" + std::to_string(pid), std::to_string(resident_kilobytes(pid)));
+    EXPECT_LE(share, 0.01) << pid;
+    EXPECT_LE(resident_kilobytes(pid), 20 * 1024) << pid;
+    EXPECT_GT(resident_kilobytes(pid), 0) << pid;
+  }
+}
+
+}  // namespace
+}  // namespace pilot
