@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -335,6 +336,14 @@ TEST_F(AgentsTest, a_service_that_died_while_its_agent_was_dead_is_started_again
   ASSERT_TRUE(reaches(PilotPhase::degraded));
   ASSERT_TRUE(reaches(PilotPhase::ready)) << explain();
   EXPECT_NE(process_of("fake/worker-node-2"), worker);
+  // Its node does not come back with a service that it calls ready and that is dead.
+  const auto content = store::read_event_log(folder_->path() / "events.jsonl").value();
+  EXPECT_EQ(std::ranges::count_if(content.events,
+                                  [](const model::Event& event) {
+                                    const auto* change = std::get_if<model::PilotPhaseChanged>(&event.body);
+                                    return change != nullptr && change->phase == PilotPhase::ready;
+                                  }),
+            2);
   stop();
 }
 

@@ -169,15 +169,15 @@ struct ServiceRunner::Impl {
 
   void ended(const model::ExitStatus& status) {
     halt();
-    // What it has started may outlive it, and hold its ports and locks.
+    const bool unexpected = record.phase != ServicePhase::stopping && giving_up_cause.empty();
+    if (unexpected && (!context.restart_wanted || context.restart_wanted(status)))
+      return start_again_or_fail(to_string(status));
+    // What it has started may outlive it.
     sweep_then([this, status] {
       if (record.phase == ServicePhase::stopping) return enter_stopped();
       if (!giving_up_cause.empty()) return fail(std::exchange(giving_up_cause, {}));
-      if (context.restart_wanted && !context.restart_wanted(status)) {
-        enter(ServicePhase::stopping, to_string(status));
-        return enter_stopped();
-      }
-      start_again_or_fail(to_string(status));
+      enter(ServicePhase::stopping, to_string(status));
+      enter_stopped();
     });
   }
 
@@ -189,7 +189,8 @@ struct ServiceRunner::Impl {
     if (count >= policy.max_restarts) {
       if (count > 0)
         cause += fmt::format("; started again {} times within {}", count, format_duration(policy.window));
-      return fail(std::move(cause));
+      return sweep_then(
+          [this, cause] { record.phase == ServicePhase::stopping ? enter_stopped() : fail(cause); });
     }
     Duration backoff = policy.first_backoff;
     for (int i = 0; i < count && backoff < policy.longest_backoff; ++i) backoff *= 2;
@@ -199,6 +200,7 @@ struct ServiceRunner::Impl {
     enter(ServicePhase::waiting, fmt::format("{}; starting again in {}", cause, format_duration(backoff)),
           tail_of_file(record.spec.log, tail_lines));
     timer = loop.after(backoff, [this] { prepare(); });
+    sweep_then([] {});  // what it has started may outlive it, and hold its ports and locks
   }
 
   // --- the way down -------------------------------------------------------------------------------
@@ -206,10 +208,10 @@ struct ServiceRunner::Impl {
   void stop() {
     switch (record.phase) {
       case ServicePhase::planned:
-      case ServicePhase::waiting:
       case ServicePhase::failed:
         halt();
         return enter_stopped();
+      case ServicePhase::waiting:
       case ServicePhase::preparing:
         halt();
         enter(ServicePhase::stopping);
@@ -248,10 +250,11 @@ struct ServiceRunner::Impl {
         timer = loop.after(record.spec.restart.first_backoff, [this] { prepare(); });
         return;
       case ServicePhase::starting:
-        watch_process();
-        return probe_process();
       case ServicePhase::ready:
-        return watch_process();
+        if (!proc::is_alive(record.process)) return ended({.known = false, .code = 0, .signal = 0});
+        watch_process();
+        if (record.phase == ServicePhase::starting) probe_process();
+        return;
       case ServicePhase::stopping:
         if (!proc::is_alive(record.process)) return sweep_then([this] { enter_stopped(); });
         watch_process();
