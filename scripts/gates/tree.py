@@ -51,7 +51,8 @@ class Tree:
         """All files of ours, as sorted paths relative to the root."""
         found = []
         for top, folders, names in os.walk(self.root):
-            folders[:] = [f for f in folders if f not in NOT_OURS and not f.startswith(".") or f == ".ci"]
+            folders[:] = [f for f in folders if f == ".ci" or not (
+                f in NOT_OURS or f.startswith(".") or f.endswith("corpus"))]
             found += [os.path.relpath(os.path.join(top, n), self.root) for n in names]
         return sorted(found)
 
