@@ -1,0 +1,364 @@
+#include "adaptors/batch/host/batch_host.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "adaptors/batch/host/job_script.hpp"
+#include "pilot/base/file.hpp"
+#include "pilot/base/log.hpp"
+#include "pilot/base/units.hpp"
+#include "pilot/model/host_list.hpp"
+
+namespace pilot::adaptors::host {
+namespace {
+
+using model::AllocationPhase;
+using plugin::AllocationRequest;
+
+constexpr Duration of_interest = std::chrono::hours(1);  // after that nobody seems to wait for the job
+constexpr Duration kept = std::chrono::hours(24 * 7);
+constexpr int tail_lines = 3;
+
+Duration with_jitter(Duration delay) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::chrono::duration_cast<Duration>(delay *
+                                              std::uniform_real_distribution<double>(0.5, 1.5)(random));
+}
+
+// Beside the folders of the user's pilots: PILOT_HOME/batch/slurm.jobs.
+std::filesystem::path jobs_file(const AllocationRequest& request, std::string_view name) {
+  return request.pilot_dir.parent_path().parent_path() / "batch" / fmt::format("{}.jobs", name);
+}
+
+// One process of the user at a time asks; the others wait and use its answer.
+class FileLock {
+ public:
+  explicit FileLock(const std::filesystem::path& path)
+      : fd_(::open((path.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
+    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+  ~FileLock() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+ private:
+  int fd_;
+};
+
+Duration poll_interval(const model::PilotSpec& spec, Duration otherwise) {
+  const auto wish = parse_duration(option(spec, "poll_interval"));
+  return wish.has_value() ? wish.value() : otherwise;
+}
+
+JobStatus unknown(const std::string& job_id, std::string reason) {
+  JobStatus status;
+  status.job_id = job_id;
+  status.reason = std::move(reason);
+  return status;
+}
+
+// What the job itself printed is often the cause.
+std::string last_output(const AllocationRequest& request) {
+  std::string tail = tail_of_file(output_file(request), tail_lines);
+  std::replace(tail.begin(), tail.end(), '\n', '|');
+  return tail.empty() ? "" : fmt::format("; its output ends with: {}", tail);
+}
+
+std::optional<ExitRecord> exit_record(const AllocationRequest& request, const std::string& job_id) {
+  const auto text = read_file(exit_file(request));
+  if (!text.has_value()) return std::nullopt;
+  auto record = parse_exit_record(text.value());
+  return record && record->job_id == job_id ? record : std::nullopt;
+}
+
+// Starts a command that outlives us, and watches it for a moment: exits with its code if it ends, else 0.
+model::Command detached(const model::Command& command, const std::filesystem::path& output, Duration watch) {
+  static constexpr const char* script =
+      "output=$1 looks=$2; shift 2\n"
+      "setsid \"$@\" </dev/null >>\"$output\" 2>&1 &\n"
+      "while [ \"$looks\" -gt 0 ]; do\n"
+      "  kill -0 $! 2>/dev/null || { wait $!; exit; }\n"
+      "  sleep 0.1; looks=$((looks - 1))\n"
+      "done\n";
+  model::Command started = command;
+  const auto looks = watch / std::chrono::milliseconds(100);
+  started.argv = {"/bin/sh", "-c", script, "launch", output.string(), std::to_string(looks)};
+  started.argv.insert(started.argv.end(), command.argv.begin(), command.argv.end());
+  return started;
+}
+
+}  // namespace
+
+std::string_view to_string(ExitCause cause) {
+  switch (cause) {
+    case ExitCause::none:
+      return "none";
+    case ExitCause::completed:
+      return "completed";
+    case ExitCause::failed:
+      return "failed";
+    case ExitCause::time_limit:
+      return "time limit";
+    case ExitCause::node_failure:
+      return "node failure";
+    case ExitCause::out_of_memory:
+      return "out of memory";
+    case ExitCause::preempted:
+      return "preempted";
+    case ExitCause::cancelled:
+      return "cancelled";
+  }
+  return "none";
+}
+
+BatchHost::BatchHost(std::unique_ptr<const BatchDialect> dialect, HostTiming timing, const Clock& clock)
+    : dialect_(std::move(dialect)), timing_(timing), clock_(&clock) {}
+
+std::vector<plugin::OptionDoc> BatchHost::options() const {
+  auto all = dialect_->options();
+  for (auto& option : script_options()) all.push_back(std::move(option));
+  all.push_back({"poll_interval", format_duration(timing_.poll_interval),
+                 "the system is asked about a user's jobs no more often than that"});
+  return all;
+}
+
+Result<void> BatchHost::check(const model::PilotSpec& spec) const {
+  if (const auto wish = option(spec, "poll_interval"); !wish.empty() && !parse_duration(wish).has_value())
+    return make_error(ErrorCode::usage, fmt::format("batch.poll_interval: '{}' is no time", wish),
+                      "a time like 10s or 1m");
+  return dialect_->check(spec);
+}
+
+Result<std::string> BatchHost::render(const AllocationRequest& request) const {
+  return render_job_script(request, dialect_->script(request));
+}
+
+// --- calling tools ---------------------------------------------------------------------------------------
+
+Result<proc::CommandResult> BatchHost::call(const model::Command& command) const {
+  constexpr int no_such_program = 127;  // of env(1)
+  PILOT_TRY(proc::CommandResult answer, proc::run_command(command, timing_.tool));
+  if (!answer.timed_out && answer.status.known && answer.status.code == no_such_program)
+    return make_error(ErrorCode::failed,
+                      fmt::format("the commands of {} can't be run here: {}", dialect_->system(), answer.err),
+                      "they must be on PATH");
+  return answer;
+}
+
+template <typename T>
+Result<T> BatchHost::insist(const std::function<Result<T>()>& once) const {
+  const Deadline deadline(*clock_, timing_.patience);
+  for (Duration delay = timing_.first_delay;; delay = std::min(2 * delay, timing_.longest_delay)) {
+    Result<T> result = once();
+    if (result.has_value() || result.error().code != ErrorCode::unavailable || deadline.passed())
+      return result;
+    const Duration pause = std::min(with_jitter(delay), deadline.left());
+    log::warning("{}; trying again in {}", result.error().text(), format_duration(pause));
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+// --- submitting ------------------------------------------------------------------------------------------
+
+Result<std::string> BatchHost::submit_once(const AllocationRequest& request, bool again) const {
+  if (again) {  // the job may be there although the answer never came
+    PILOT_TRY(const auto answer, call(dialect_->find(request)));
+    PILOT_TRY(const auto ids, dialect_->found(request, answer));
+    if (!ids.empty()) return ids.back();
+  }
+  PILOT_TRY(const auto answer, call(dialect_->submit(request, script_file(request))));
+  return dialect_->submitted(answer);
+}
+
+// Both systems accept jobs for which the cluster is too small; they would wait for ever.
+Result<void> BatchHost::refuse_what_never_runs(const std::string& job_id) const {
+  const Deadline deadline(*clock_, timing_.settle);
+  for (;;) {
+    const auto status = ask_one(job_id);
+    if (status.has_value() && status.value().can_never_run) {
+      (void)cancel_job(job_id);
+      return make_error(ErrorCode::usage, fmt::format("the job would never run: {}", status.value().reason));
+    }
+    const bool still_new =
+        status.has_value() && status.value().phase == AllocationPhase::pending && !status.value().settled;
+    if (!still_new || deadline.passed()) return ok();
+    std::this_thread::sleep_for(timing_.settle_look);
+  }
+}
+
+Result<std::string> BatchHost::submit(const AllocationRequest& request) {
+  PILOT_TRY_VOID(check(request.spec));
+  PILOT_TRY(const std::string text, render(request));
+  PILOT_TRY_VOID(make_directory(script_file(request).parent_path()));
+  PILOT_TRY_VOID(make_directory(output_file(request).parent_path()));
+  PILOT_TRY_VOID(write_file(script_file(request), text, 0700));
+  const auto doing = fmt::format("cannot submit to {}", dialect_->name());
+  bool again = false;
+  const auto job = insist<std::string>([&] { return submit_once(request, std::exchange(again, true)); });
+  if (job.has_error()) return job.error().while_doing(doing);
+  if (const auto fine = refuse_what_never_runs(job.value()); fine.has_error())
+    return fine.error().while_doing(doing);
+  return job.value();
+}
+
+// --- looking ---------------------------------------------------------------------------------------------
+
+// Those of the jobs that the system, or its history, knows.
+Result<std::vector<JobStatus>> BatchHost::ask(const std::vector<std::string>& job_ids) const {
+  PILOT_TRY(const auto answer, call(dialect_->poll(job_ids)));
+  PILOT_TRY(auto jobs, dialect_->polled(answer));
+  std::vector<std::string> absent;
+  for (const std::string& id : job_ids)
+    if (std::none_of(jobs.begin(), jobs.end(), [&](const JobStatus& job) { return job.job_id == id; }))
+      absent.push_back(id);
+  if (absent.empty()) return jobs;
+  PILOT_TRY(const auto past, call(dialect_->history(absent)));
+  auto remembered = dialect_->remembered(past);
+  if (remembered.has_error()) return jobs;  // a history is a convenience
+  for (JobStatus& job : remembered.value())
+    if (std::find(absent.begin(), absent.end(), job.job_id) != absent.end()) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+Result<JobStatus> BatchHost::ask_one(const std::string& job_id) const {
+  PILOT_TRY(auto jobs, ask({job_id}));
+  for (JobStatus& job : jobs)
+    if (job.job_id == job_id) return std::move(job);
+  return make_error(ErrorCode::not_found, fmt::format("{} does not know job {}", dialect_->system(), job_id));
+}
+
+void BatchHost::refresh(KnownJobs& known, const std::vector<std::string>& job_ids) const {
+  auto ids = known.worth_asking(clock_->wall(), of_interest);
+  for (const std::string& id : job_ids)
+    if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+  const auto jobs = ask(ids);
+  const WallTime now = clock_->wall();
+  const std::string silence =
+      jobs.has_value() ? "" : fmt::format("{} does not answer: {}", dialect_->system(), jobs.error().text());
+  for (const std::string& id : ids)
+    known.set(unknown(id, !silence.empty() ? silence
+                                           : fmt::format("{} does not know job {}", dialect_->system(), id)),
+              now);
+  if (jobs.has_value())
+    for (const JobStatus& job : jobs.value()) known.set(job, now);
+}
+
+// The system's word counts.  Where it has none, what the job itself left behind does.
+plugin::AllocationStatus BatchHost::conclude(const AllocationRequest& request, const JobStatus& heard) const {
+  plugin::AllocationStatus status{heard.job_id, heard.phase, heard.reason, heard.ends_at};
+  if (heard.phase == AllocationPhase::unknown) {
+    const auto record = exit_record(request, heard.job_id);
+    if (!record) return status;
+    status.phase = AllocationPhase::ended;
+    status.reason = fmt::format("its script ended with exit code {} ({})", record->code, record->cause);
+    status.ends_at = record->at;
+  }
+  if (status.phase == AllocationPhase::ended) status.reason += last_output(request);
+  if (status.phase == AllocationPhase::pending && heard.starts_at)
+    status.reason += fmt::format("; expected to start at {}", iso8601(*heard.starts_at));
+  return status;
+}
+
+Result<std::vector<plugin::AllocationStatus>> BatchHost::poll(const AllocationRequest& request,
+                                                              const std::vector<std::string>& job_ids) {
+  const auto path = jobs_file(request, dialect_->name());
+  PILOT_TRY_VOID(make_directory(path.parent_path()));
+  const FileLock lock(path);
+  const auto text = read_file(path);
+  KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
+  const Duration age = poll_interval(request.spec, timing_.poll_interval);
+  const auto is_known = [&](const std::string& id) { return known.find(id, clock_->wall(), age) != nullptr; };
+  if (!std::all_of(job_ids.begin(), job_ids.end(), is_known)) {
+    refresh(known, job_ids);
+    known.drop_older_than(clock_->wall() - kept);
+    PILOT_TRY_VOID(write_file(path, known.text(), 0600));
+  }
+  std::vector<plugin::AllocationStatus> statuses;
+  for (const std::string& id : job_ids) {
+    const JobStatus* heard = known.find(id, clock_->wall(), of_interest);
+    statuses.push_back(conclude(request, heard != nullptr ? *heard : unknown(id, "")));
+  }
+  return statuses;
+}
+
+// --- ending ----------------------------------------------------------------------------------------------
+
+Result<void> BatchHost::cancel_job(const std::string& job_id) const {
+  PILOT_TRY(const auto answer, call(dialect_->cancel(job_id)));
+  return dialect_->cancelled(answer);
+}
+
+// So that whoever looks next need not wait for the answer to grow old.
+Result<void> BatchHost::remember(const AllocationRequest& request, const std::string& job_id,
+                                 const Result<JobStatus>& last) const {
+  JobStatus status = last.has_value() ? last.value() : unknown(job_id, "cancelled");
+  status.phase = AllocationPhase::ended;
+  const auto path = jobs_file(request, dialect_->name());
+  PILOT_TRY_VOID(make_directory(path.parent_path()));
+  const FileLock lock(path);
+  const auto text = read_file(path);
+  KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
+  known.set(std::move(status), clock_->wall());
+  return write_file(path, known.text(), 0600);
+}
+
+Result<void> BatchHost::cancel(const AllocationRequest& request, const std::string& job_id) {
+  if (job_id.empty()) return ok();
+  const auto doing = fmt::format("cancelling job {} of {}", job_id, dialect_->name());
+  const auto cancelled = insist<void>([&] { return cancel_job(job_id); });
+  if (cancelled.has_error()) return cancelled.error().while_doing(doing);
+  const Deadline deadline(*clock_, timing_.cancel);
+  for (Duration pause = timing_.cancel_look;; pause = std::min(2 * pause, timing_.longest_delay)) {
+    const auto status = insist<JobStatus>([&] { return ask_one(job_id); });
+    const bool gone = status.has_value() ? status.value().phase == AllocationPhase::ended
+                                         : status.error().code == ErrorCode::not_found;
+    if (gone) return remember(request, job_id, status);
+    if (status.has_error()) return status.error().while_doing(doing);
+    if (deadline.passed())
+      return make_error(ErrorCode::timed_out,
+                        fmt::format("{}: it was accepted, but after {} the job is still {}", doing,
+                                    format_duration(timing_.cancel), status.value().reason),
+                        "repeat the command later");
+    std::this_thread::sleep_for(std::min(pause, deadline.left()));
+  }
+}
+
+// --- starting an agent again -----------------------------------------------------------------------------
+
+Result<void> BatchHost::launch_agent(const AllocationRequest& request, const std::string& job_id, int rank) {
+  PILOT_TRY(const JobStatus job, ask_one(job_id));
+  if (job.phase == AllocationPhase::ended || job.ending)
+    return make_error(ErrorCode::not_found, fmt::format("job {} is over: {}", job_id, job.reason));
+  if (job.phase != AllocationPhase::running)
+    return make_error(ErrorCode::unavailable, fmt::format("job {} does not run: {}", job_id, job.reason));
+  PILOT_TRY(const std::string names, read_file(nodes_file(request)));
+  std::vector<std::string> nodes;
+  std::istringstream lines(names);
+  for (std::string line; std::getline(lines, line);) nodes.push_back(line);
+  if (rank < 0 || rank >= static_cast<int>(nodes.size()))
+    return make_error(ErrorCode::not_found, fmt::format("job {} has no node of rank {}", job_id, rank));
+  const std::string& node = nodes[static_cast<std::size_t>(rank)];
+  const auto held = model::expand_hosts(job.hosts);
+  if (held.has_value() && std::find(held.value().begin(), held.value().end(), node) == held.value().end())
+    return make_error(ErrorCode::not_found,
+                      fmt::format("job {} has lost node {}; it holds {}", job_id, node, job.hosts));
+  const auto output = request.pilot_dir / "logs" / fmt::format("launch-node-{}.log", rank + 1);
+  const auto command = dialect_->run_on(
+      job_id, node, {"/bin/bash", script_file(request).string(), "node", std::to_string(rank)});
+  PILOT_TRY(const auto answer, call(detached(command, output, timing_.launch)));
+  if (answer.succeeded()) return ok();
+  return make_error(ErrorCode::unavailable,
+                    fmt::format("no agent could be started on {}: {}; {}", node,
+                                answer.complaint(command.argv.front()), tail_of_file(output, tail_lines)));
+}
+
+}  // namespace pilot::adaptors::host

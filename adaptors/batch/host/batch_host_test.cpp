@@ -1,0 +1,371 @@
+#include "adaptors/batch/host/batch_host.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "pilot/base/file.hpp"
+#include "pilot/base/random.hpp"
+
+namespace pilot::adaptors::host {
+namespace {
+
+using model::AllocationPhase;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A system whose tools are one script in a folder: FOLDER/answer is what they print, FOLDER/code their exit
+// code, FOLDER/calls what they were asked.
+class PlayDialect final : public BatchDialect {
+ public:
+  explicit PlayDialect(std::string folder) : folder_(std::move(folder)) {}
+  std::string_view name() const override { return "play"; }
+  std::string_view system() const override { return "Play"; }
+  std::string_view summary() const override { return "for tests"; }
+  std::vector<plugin::OptionDoc> options() const override { return {}; }
+  Result<void> check(const model::PilotSpec&) const override { return ok(); }
+  JobScript script(const plugin::AllocationRequest&) const override { return {}; }
+
+  model::Command submit(const plugin::AllocationRequest&, const std::filesystem::path&) const override {
+    return tool({"submit"});
+  }
+  Result<std::string> submitted(const proc::CommandResult& answer) const override {
+    if (!answer.succeeded()) return complaint(answer);
+    return answer.out.substr(0, answer.out.find('\n'));
+  }
+  model::Command find(const plugin::AllocationRequest&) const override { return tool({"find"}); }
+  Result<std::vector<std::string>> found(const plugin::AllocationRequest&,
+                                         const proc::CommandResult& answer) const override {
+    if (!answer.succeeded()) return complaint(answer);
+    return words(answer.out);
+  }
+  model::Command poll(const std::vector<std::string>& ids) const override { return tool({"poll"}, ids); }
+  Result<std::vector<JobStatus>> polled(const proc::CommandResult& answer) const override {
+    if (!answer.succeeded()) return complaint(answer);
+    return jobs(answer.out);
+  }
+  model::Command history(const std::vector<std::string>& ids) const override {
+    return tool({"history"}, ids);
+  }
+  Result<std::vector<JobStatus>> remembered(const proc::CommandResult& answer) const override {
+    if (!answer.succeeded()) return complaint(answer);
+    return jobs(answer.out);
+  }
+  model::Command cancel(const std::string& id) const override { return tool({"cancel", id}); }
+  Result<void> cancelled(const proc::CommandResult& answer) const override {
+    return answer.succeeded() ? ok() : Result<void>(complaint(answer));
+  }
+  model::Command release(const std::string& id, const std::vector<std::string>&,
+                         const std::vector<std::string>&) const override {
+    return tool({"release", id});
+  }
+  Result<void> released(const proc::CommandResult&) const override { return ok(); }
+  model::Command run_on(const std::string& id, const std::string& node,
+                        const std::vector<std::string>&) const override {
+    return tool({"run", id, node});
+  }
+
+ private:
+  model::Command tool(std::vector<std::string> arguments, const std::vector<std::string>& more = {}) const {
+    model::Command command;
+    command.argv = {folder_ + "/tool"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.argv.insert(command.argv.end(), more.begin(), more.end());
+    command.directory = "/";
+    return command;
+  }
+  static std::vector<std::string> words(const std::string& text) {
+    std::istringstream stream(text);
+    return {std::istream_iterator<std::string>(stream), {}};
+  }
+  // "ID pending|running|ended|never|ending NODES"
+  static std::vector<JobStatus> jobs(const std::string& text) {
+    std::vector<JobStatus> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto parts = words(line);
+      JobStatus job;
+      job.job_id = parts.at(0);
+      job.reason = parts.at(1);
+      job.can_never_run = parts[1] == "never";
+      job.ending = parts[1] == "ending";
+      job.phase = parts[1] == "running" || job.ending          ? AllocationPhase::running
+                  : parts[1] == "pending" || job.can_never_run ? AllocationPhase::pending
+                                                               : AllocationPhase::ended;
+      if (parts.size() > 2) job.hosts = parts[2];
+      all.push_back(job);
+    }
+    return all;
+  }
+  static Error complaint(const proc::CommandResult& answer) {
+    return make_error(answer.status.code == 5 ? ErrorCode::unavailable : ErrorCode::usage,
+                      answer.complaint("tool"));
+  }
+  std::string folder_;
+};
+
+HostTiming quick() {
+  HostTiming timing;
+  timing.first_delay = milliseconds(5);
+  timing.longest_delay = milliseconds(20);
+  timing.patience = seconds(10);
+  timing.settle = milliseconds(30);
+  timing.settle_look = milliseconds(5);
+  timing.cancel = milliseconds(300);
+  timing.cancel_look = milliseconds(5);
+  timing.launch = milliseconds(300);
+  return timing;
+}
+
+class BatchHostTest : public testing::Test {
+ protected:
+  BatchHostTest() {
+    EXPECT_TRUE(make_directory(folder).has_value());
+    // Each verb runs FOLDER/VERB, a line of shell; $n is how often it was called.
+    EXPECT_TRUE(write_file(folder / "tool",
+                           "#!/bin/bash\ncd \"${0%/*}\"\necho \"$*\" >>calls\nverb=$1; shift\n"
+                           "n=$(grep -c \"^$verb\" calls)\n[ ! -f $verb ] || . ./$verb\n",
+                           0700)
+                    .has_value());
+    request.pilot_id = "0123456789abcdef";
+    request.allocation = "a0";
+    request.nodes = 2;
+    request.spec.name = "demo";
+    request.pilot_dir = folder / "home" / "pilots" / "demo";
+    request.agent_program = "/bin/false";
+    EXPECT_TRUE(make_directory(request.pilot_dir / "allocations").has_value());
+    EXPECT_TRUE(make_directory(request.pilot_dir / "logs").has_value());
+  }
+  ~BatchHostTest() override { EXPECT_TRUE(remove_tree(folder).has_value()); }
+
+  void when(const std::string& verb, const std::string& shell) {
+    EXPECT_TRUE(write_file(folder / verb, shell + "\n").has_value());
+  }
+  int calls(const std::string& verb) const {
+    const auto text = read_file(folder / "calls");
+    std::istringstream lines(text.has_value() ? text.value() : "");
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.starts_with(verb) ? 1 : 0;
+    return count;
+  }
+  std::string last_call() const { return tail_of_file(folder / "calls", 1); }
+  plugin::AllocationStatus poll_one(const std::string& id = "7") {
+    const auto statuses = host.poll(request, {id});
+    EXPECT_TRUE(statuses.has_value()) << statuses.error().text();
+    return statuses.value().at(0);
+  }
+
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("pilot-host-" + random_hex(6));
+  plugin::AllocationRequest request;
+  ManualClock manual;
+  // Answers grow old by the manual clock; deadlines are the machine's.
+  class Clocks final : public Clock {
+   public:
+    explicit Clocks(const ManualClock& wall) : wall_(&wall) {}
+    WallTime wall() const override { return wall_->wall(); }
+    SteadyTime steady() const override { return system_clock().steady(); }
+
+   private:
+    const ManualClock* wall_;
+  } clocks{manual};
+  BatchHost host{std::make_unique<PlayDialect>(folder.string()), quick(), clocks};
+};
+
+TEST_F(BatchHostTest, SubmitsTheScriptItRenders) {
+  when("submit", "echo 7");
+  when("poll", "echo 7 running");
+  const auto job = host.submit(request);
+  ASSERT_TRUE(job.has_value()) << job.error().text();
+  EXPECT_EQ(job.value(), "7");
+  EXPECT_EQ(read_file(script_file(request)).value(), host.render(request).value()) << "what --dry-run shows";
+}
+
+TEST_F(BatchHostTest, RefusalsAreNotRepeated) {
+  when("submit", "echo 'no such queue' >&2; exit 1");
+  const auto job = host.submit(request);
+  ASSERT_FALSE(job.has_value());
+  EXPECT_EQ(job.error().code, ErrorCode::usage);
+  EXPECT_EQ(job.error().text(), "cannot submit to play: tool exited 1: no such queue");
+  EXPECT_EQ(calls("submit"), 1);
+}
+
+TEST_F(BatchHostTest, TriesAgainWhileTheSystemIsDown) {
+  when("submit", "[ $n -ge 3 ] || { echo down >&2; exit 5; }; echo 7");
+  when("find", "[ $n -ge 2 ] || exit 5");
+  when("poll", "echo 7 running");
+  const auto job = host.submit(request);
+  ASSERT_TRUE(job.has_value()) << job.error().text();
+  EXPECT_EQ(calls("submit"), 3);
+  EXPECT_EQ(calls("find"), 3) << "it looks before it submits again";
+}
+
+// The submission arrived, its answer did not.
+TEST_F(BatchHostTest, DoesNotSubmitTwice) {
+  when("submit", "echo 'no answer' >&2; exit 5");
+  when("find", "echo 7");
+  when("poll", "echo 7 running");
+  EXPECT_EQ(host.submit(request).value(), "7");
+  EXPECT_EQ(calls("submit"), 1);
+}
+
+TEST_F(BatchHostTest, GivesUpWhenItsPatienceIsOver) {
+  HostTiming timing = quick();
+  timing.patience = milliseconds(50);
+  BatchHost hasty{std::make_unique<PlayDialect>(folder.string()), timing, clocks};
+  when("submit", "echo down >&2; exit 5");
+  when("find", "echo down >&2; exit 5");
+  EXPECT_EQ(hasty.submit(request).error().code, ErrorCode::unavailable);
+}
+
+TEST_F(BatchHostTest, RefusesJobsThatWouldWaitForEver) {
+  when("submit", "echo 7");
+  when("poll", "echo 7 never");
+  const auto job = host.submit(request);
+  ASSERT_FALSE(job.has_value());
+  EXPECT_EQ(job.error().code, ErrorCode::usage);
+  EXPECT_EQ(job.error().text(), "cannot submit to play: the job would never run: never");
+  EXPECT_EQ(calls("cancel 7"), 1) << "and leaves none of them in the queue";
+}
+
+TEST_F(BatchHostTest, SaysWhenTheToolsAreMissing) {
+  ASSERT_TRUE(remove_tree(folder / "tool").has_value());
+  EXPECT_FALSE(host.submit(request).has_value());
+  EXPECT_THAT(poll_one().reason, HasSubstr("Play does not answer"));
+}
+
+TEST_F(BatchHostTest, AsksOncePerIntervalForAllPilotsOfTheUser) {
+  when("poll", "for id; do echo $id running; done");
+  EXPECT_EQ(poll_one().phase, AllocationPhase::running);
+  EXPECT_EQ(poll_one().phase, AllocationPhase::running);
+  BatchHost another{std::make_unique<PlayDialect>(folder.string()), quick(), clocks};
+  EXPECT_EQ(another.poll(request, {"7"}).value()[0].phase, AllocationPhase::running);
+  EXPECT_EQ(calls("poll"), 1);
+  manual.advance(seconds(11));
+  EXPECT_EQ(poll_one("8").phase, AllocationPhase::running);
+  EXPECT_EQ(last_call(), "poll 7 8") << "one call answers for both";
+  EXPECT_EQ(poll_one("7").phase, AllocationPhase::running);
+  EXPECT_EQ(calls("poll"), 2);
+  request.spec.batch["poll_interval"] = "1s";
+  manual.advance(seconds(2));
+  poll_one("7");
+  EXPECT_EQ(calls("poll"), 3);
+}
+
+TEST_F(BatchHostTest, SilenceIsUnknownNotGone) {
+  when("poll", "echo 'connect failure' >&2; exit 5");
+  const auto status = poll_one();
+  EXPECT_EQ(status.phase, AllocationPhase::unknown);
+  EXPECT_EQ(status.reason, "Play does not answer: tool exited 5: connect failure");
+  poll_one();
+  EXPECT_EQ(calls("poll"), 1) << "nor is it asked more often for that";
+}
+
+TEST_F(BatchHostTest, AbsentIsNotFinished) {
+  when("history", "exit 1");
+  const auto status = poll_one();
+  EXPECT_EQ(status.phase, AllocationPhase::unknown);
+  EXPECT_EQ(status.reason, "Play does not know job 7");
+}
+
+TEST_F(BatchHostTest, HistoryKnowsMore) {
+  when("history", "echo 7 ended");
+  EXPECT_EQ(poll_one().phase, AllocationPhase::ended);
+}
+
+TEST_F(BatchHostTest, TheJobsOwnWordCountsWhereThereIsNoHistory) {
+  when("history", "exit 1");
+  ASSERT_TRUE(write_file(exit_file(request), "7 143 1795980950 told to end\n").has_value());
+  ASSERT_TRUE(write_file(output_file(request), "one\ntwo\nno space left\n").has_value());
+  auto status = poll_one();
+  EXPECT_EQ(status.phase, AllocationPhase::ended);
+  EXPECT_THAT(status.reason,
+              StartsWith("its script ended with exit code 143 (told to end); its output ends"));
+  EXPECT_THAT(status.reason, HasSubstr("no space left"));
+  ASSERT_TRUE(write_file(exit_file(request), "6 0 1795980950 end\n").has_value());
+  EXPECT_EQ(poll_one().phase, AllocationPhase::unknown) << "an earlier job's";
+}
+
+TEST_F(BatchHostTest, CancellingWaitsUntilTheJobIsGone) {
+  when("poll", "[ $n -ge 3 ] && echo 7 ended || echo 7 ending");
+  ASSERT_TRUE(host.cancel(request, "7").has_value());
+  EXPECT_EQ(calls("poll"), 3);
+  EXPECT_EQ(poll_one().phase, AllocationPhase::ended);
+  EXPECT_EQ(calls("poll"), 3) << "that is known now";
+  EXPECT_TRUE(host.cancel(request, "").has_value()) << "no job: nothing to do";
+}
+
+TEST_F(BatchHostTest, CancellingAJobThatNobodyKnowsIsSuccess) {
+  when("history", "exit 1");
+  EXPECT_TRUE(host.cancel(request, "7").has_value());
+}
+
+TEST_F(BatchHostTest, SaysWhenACancelledJobStays) {
+  when("poll", "echo 7 ending");
+  const auto cancelled = host.cancel(request, "7");
+  ASSERT_FALSE(cancelled.has_value());
+  EXPECT_EQ(cancelled.error().code, ErrorCode::timed_out);
+  EXPECT_THAT(cancelled.error().message, HasSubstr("the job is still ending"));
+}
+
+TEST_F(BatchHostTest, CancelIsRefused) {
+  when("cancel", "echo 'not yours' >&2; exit 1");
+  EXPECT_EQ(host.cancel(request, "7").error().text(), "cancelling job 7 of play: tool exited 1: not yours");
+}
+
+TEST_F(BatchHostTest, LaunchesOnTheNodeOfTheRank) {
+  ASSERT_TRUE(write_file(nodes_file(request), "n1\nn2\n").has_value());
+  when("poll", "echo '7 running n[1-2]'");
+  when("run", "[ $2 = n2 ] && sleep 600");
+  const auto launched = host.launch_agent(request, "7", 1);
+  ASSERT_TRUE(launched.has_value()) << launched.error().text();
+  EXPECT_EQ(last_call(), "run 7 n2");
+  // What was launched outlives us; end it.
+  when("run", "");
+  model::Command end;
+  end.argv = {"/bin/bash", "-c",
+              "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline 2>/dev/null | grep -qF \"$0/tool run\" && "
+              "kill -9 -- -${p#/proc/}; done; true",
+              folder.string()};
+  end.directory = "/";
+  EXPECT_TRUE(proc::run_command(end, seconds(10)).value().succeeded());
+}
+
+TEST_F(BatchHostTest, OneThatRunsAlreadyIsSuccess) {
+  ASSERT_TRUE(write_file(nodes_file(request), "n1\nn2\n").has_value());
+  when("poll", "echo '7 running n[1-2]'");
+  EXPECT_TRUE(host.launch_agent(request, "7", 1).has_value());
+}
+
+TEST_F(BatchHostTest, SaysWhyNothingCanBeLaunched) {
+  ASSERT_TRUE(write_file(nodes_file(request), "n1\nn2\nn3\n").has_value());
+  when("poll", "echo '7 running n[1-2]'");
+  when("run", "echo 'node down' >&2; exit 1");
+  auto refused = host.launch_agent(request, "7", 1).error();
+  EXPECT_EQ(refused.code, ErrorCode::unavailable);
+  EXPECT_THAT(refused.message, HasSubstr("no agent could be started on n2"));
+  EXPECT_THAT(refused.message, HasSubstr("node down"));
+  refused = host.launch_agent(request, "7", 2).error();
+  EXPECT_EQ(refused.text(), "job 7 has lost node n3; it holds n[1-2]");
+  EXPECT_EQ(refused.code, ErrorCode::not_found);
+  EXPECT_EQ(host.launch_agent(request, "7", 3).error().code, ErrorCode::not_found);
+  when("poll", "echo 7 ended");
+  EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::not_found);
+  when("poll", "echo 7 ending");
+  EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::not_found);
+  when("poll", "echo 7 pending");
+  EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::unavailable);
+  when("poll", "exit 5");
+  EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::unavailable);
+}
+
+TEST_F(BatchHostTest, ChecksItsOwnOption) {
+  request.spec.batch["poll_interval"] = "often";
+  EXPECT_EQ(host.check(request.spec).error().text(),
+            "batch.poll_interval: 'often' is no time; a time like 10s or 1m");
+}
+
+}  // namespace
+}  // namespace pilot::adaptors::host

@@ -1,0 +1,149 @@
+#include "adaptors/batch/host/job_script.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "adaptors/batch/host/shell_text.hpp"
+#include "pilot/base/suggest.hpp"
+
+namespace pilot::adaptors::host {
+
+std::string_view job_script_body();  // job_script.sh
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (line.find_first_not_of(" \t\r") != std::string::npos) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> words_of(std::string text) {
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::string directives_of(const plugin::AllocationRequest& request, const JobScript& parts) {
+  const auto skipped = words_of(option(request.spec, "skip"));
+  std::string text;
+  for (const Directive& directive : parts.directives)
+    if (std::find(skipped.begin(), skipped.end(), directive.name) == skipped.end())
+      text += directive.text + "\n";
+  for (const std::string& line : lines_of(option(request.spec, "extra")))
+    text += (line.starts_with('#') ? "" : parts.prefix) + line + "\n";
+  return text;
+}
+
+std::string function(std::string_view name, std::string_view body) {
+  return fmt::format("{}() {{\n  {}\n}}\n", name, body.empty() ? ":" : body);
+}
+
+std::string variable(std::string_view name, std::string_view value) {
+  return fmt::format("{}={}\n", name, value);
+}
+
+// `memory` is the node's memory as a folder.
+std::string scratch_wanted(const std::string& scratch) {
+  if (scratch.empty()) return ":";
+  return "echo " + (scratch == "memory" ? "/dev/shm" : shell_path(scratch));
+}
+
+}  // namespace
+
+std::string option(const model::PilotSpec& spec, const std::string& name) {
+  const auto found = spec.batch.find(name);
+  return found == spec.batch.end() ? std::string() : found->second;
+}
+
+std::vector<plugin::OptionDoc> script_options() {
+  return {
+      {"prologue", "", "shell lines for each node before its agent starts: module load java"},
+      {"network", "auto",
+       "how nodes are reached: an interface (ib0), a subnet (10.1.0.0/16), or auto: the one that leads to "
+       "the head's node"},
+      {"extra", "", "directives for the job script, one a line, passed on as they are"},
+      {"skip", "", "directives that pilot writes and this site refuses: mem, exclusive"},
+  };
+}
+
+Result<void> check_script_options(const model::PilotSpec& spec,
+                                  const std::vector<std::string_view>& directives) {
+  for (const auto& [name, value] : spec.batch)
+    if (name != "prologue" && name != "extra" && has_control_characters(value))
+      return make_error(ErrorCode::usage, fmt::format("batch.{} has control characters", name));
+  if (has_control_characters(spec.scratch))
+    return make_error(ErrorCode::usage, "node.scratch has control characters");
+  const std::vector<std::string> known(directives.begin(), directives.end());
+  for (const std::string& word : words_of(option(spec, "skip")))
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      return make_error(ErrorCode::usage, fmt::format("batch.skip: pilot writes no directive '{}'", word),
+                        fmt::format("it writes {}", fmt::join(known, ", ")));
+  return ok();
+}
+
+std::string render_job_script(const plugin::AllocationRequest& request, const JobScript& parts) {
+  const model::PilotSpec& spec = request.spec;
+  const std::string network = option(spec, "network");
+  std::string text = "#!/bin/bash\n" + directives_of(request, parts);
+  text += fmt::format("# The node agents of pilot '{}', allocation {}; written by 'pilot'.\n\n", spec.name,
+                      request.allocation);
+  text += variable("pilot_dir", shell_word(request.pilot_dir.string()));
+  text += variable("pilot_agent", shell_word(request.agent_program.string()));
+  text += variable("pilot_id", shell_word(request.pilot_id));
+  text += variable("allocation", shell_word(request.allocation));
+  text += variable("script", shell_word(script_file(request).string()));
+  text += variable("first_node", "1");
+  text += variable("network", shell_word(network.empty() ? "auto" : network));
+  text += variable("cores_wanted", spec.cores_per_node > 0 ? std::to_string(spec.cores_per_node) : "");
+  text += variable("memory_wanted",
+                   spec.memory_per_node.count > 0 ? std::to_string(spec.memory_per_node.count) : "");
+  text += variable("job_id", parts.job_id);
+  text += variable("submit_host", parts.submit_host);
+  text += function("list_nodes", parts.list_nodes);
+  text += function("node_memory", parts.node_memory);
+  text += function("node_rank", fmt::format("echo {}", parts.rank));
+  text += function("cores_here", fmt::format("local cores={}\n  echo \"${{cores:-$(nproc)}}\"", parts.cores));
+  text += function("scratch_wanted", scratch_wanted(spec.scratch));
+  text += function("system_scratch", fmt::format("echo {}", parts.scratch));
+  text += function("on_each_node", parts.on_each_node);
+  text += function("also_on_each_node", parts.also_on_each_node);
+  text += function("prologue", fmt::format(":\n{}", option(spec, "prologue")));
+  return text + "\n" + std::string(job_script_body());
+}
+
+std::filesystem::path script_file(const plugin::AllocationRequest& request) {
+  return request.pilot_dir / "allocations" / (request.allocation + ".sh");
+}
+
+std::filesystem::path nodes_file(const plugin::AllocationRequest& request) {
+  return request.pilot_dir / "allocations" / (request.allocation + ".nodes");
+}
+
+std::filesystem::path exit_file(const plugin::AllocationRequest& request) {
+  return request.pilot_dir / "allocations" / (request.allocation + ".exit");
+}
+
+std::filesystem::path output_file(const plugin::AllocationRequest& request) {
+  return request.pilot_dir / "logs" / (request.allocation + ".log");
+}
+
+std::optional<ExitRecord> parse_exit_record(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  ExitRecord record;
+  std::int64_t seconds = 0;
+  if (!(stream >> record.job_id >> record.code >> seconds)) return std::nullopt;
+  constexpr std::int64_t most_seconds = std::int64_t{1} << 33;  // of a time in nanoseconds
+  if (seconds < 0 || seconds > most_seconds) return std::nullopt;
+  record.at = WallTime{std::chrono::seconds(seconds)};
+  std::getline(stream >> std::ws, record.cause);
+  return record;
+}
+
+}  // namespace pilot::adaptors::host

@@ -1,0 +1,71 @@
+// The script of a batch job that runs a pilot's node agents: the same for every batch system but for the
+// parts in JobScript.
+//
+// The one file plays three roles.  Submitted, it writes down the nodes (allocations/A.nodes) and runs
+// itself as `node` once on each; when the job is about to end it runs itself as `end` on each; at its end
+// it writes allocations/A.exit ("JOB CODE SECONDS CAUSE").  As `node` it finds out what the node is
+// (address, cores, memory, scratch), keeps the agent running, and cleans up; it holds a lock for as long,
+// so that starting it twice does no harm.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pilot/plugin/batch_adaptor.hpp"
+
+namespace pilot::adaptors::host {
+
+// A line by which a script tells the batch system what it wants.  The name is for `skip:`.
+struct Directive {
+  std::string name;  // "mem"
+  std::string text;  // "#SBATCH --mem=0"
+  bool operator==(const Directive&) const = default;
+};
+
+// All but the directives is shell text; "$@" stands for the command to run.
+struct JobScript {
+  std::vector<Directive> directives;
+  std::string prefix;        // of a directive: "#SBATCH "
+  std::string job_id;        // "$SLURM_JOB_ID"
+  std::string rank;          // of the node on which on_each_node runs the command: "$SLURM_PROCID"
+  std::string list_nodes;    // prints their names, one a line, in order of their ranks
+  std::string node_memory;   // prints lines "NODE BYTES": what the job has there, as far as that is known
+  std::string cores;         // expands to the cores that the job has on this node, or to nothing
+  std::string submit_host;   // expands to the name of the host where the job was submitted
+  std::string scratch;       // expands to the system's own folder for this job on a node, or to nothing
+  std::string on_each_node;  // runs "$@" once on each node and ends when all have ended
+  std::string also_on_each_node;  // the same while on_each_node runs
+};
+
+// Options that every batch system has because the script is ours: prologue, network, extra, skip.
+std::vector<plugin::OptionDoc> script_options();
+
+// Errors: usage, naming the option.  `directives`: the names that `skip` may have.
+Result<void> check_script_options(const model::PilotSpec& spec,
+                                  const std::vector<std::string_view>& directives);
+
+std::string render_job_script(const plugin::AllocationRequest& request, const JobScript& parts);
+
+// What stands in the pilot's folder for an allocation.
+std::filesystem::path script_file(const plugin::AllocationRequest& request);
+std::filesystem::path nodes_file(const plugin::AllocationRequest& request);
+std::filesystem::path exit_file(const plugin::AllocationRequest& request);
+std::filesystem::path output_file(const plugin::AllocationRequest& request);  // of the job
+
+// What a finished script left behind in exit_file().
+struct ExitRecord {
+  std::string job_id;
+  int code = 0;
+  WallTime at{};
+  std::string cause;  // "end", "told to end (TERM)", "time"
+  bool operator==(const ExitRecord&) const = default;
+};
+std::optional<ExitRecord> parse_exit_record(std::string_view text);
+
+// The value of an option; empty if it is not given.
+std::string option(const model::PilotSpec& spec, const std::string& name);
+
+}  // namespace pilot::adaptors::host

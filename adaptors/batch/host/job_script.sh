@@ -1,0 +1,185 @@
+# shellcheck shell=bash disable=SC2154,SC2317
+# From here on the script is the same for every batch system; what differs stands above.
+# (adaptors/batch/host/job_script.sh)
+
+say() { echo "$(date '+%F %T') $*"; }
+
+# ---- on a node --------------------------------------------------------------------------------------------
+
+# address_towards HOST: this node's IPv4 address on the way there, unless that is only the loopback.
+address_towards() {
+  local target address
+  target=$(getent ahostsv4 "$1" | awk 'NR == 1 {print $1}')
+  [ -n "$target" ] || return 0
+  address=$(ip -4 -o route get "$target" 2>/dev/null | sed -n 's/.* src \([0-9.]*\).*/\1/p')
+  case $address in
+    127.* | '') ;;
+    *) echo "$address" ;;
+  esac
+}
+
+ip_number() {
+  local IFS=. part number=0
+  for part in $1; do number=$((number * 256 + part)); done
+  echo "$number"
+}
+
+# addresses [INTERFACE]: lines "INTERFACE ADDRESS".
+addresses() { ip -4 -o addr show ${1:+dev "$1"} | awk '{sub("/.*", "", $4); print $2, $4}'; }
+
+# address_within A.B.C.D/BITS
+address_within() {
+  local mask=$((0xffffffff << (32 - ${1#*/}) & 0xffffffff)) net address
+  net=$(ip_number "${1%/*}")
+  addresses | while read -r _ address; do
+    if [ $(($(ip_number "$address") & mask)) -eq $((net & mask)) ]; then
+      echo "$address"
+      break
+    fi
+  done
+}
+
+# Where this node's services listen: as `network` says, or on the interface that leads to the head's node.
+node_address() {
+  local address host
+  case $network in
+    auto)
+      for host in $(head -n 2 "$pilot_dir/allocations/$allocation.nodes") "$submit_host" "$(hostname)"; do
+        address=$(address_towards "$host")
+        [ -z "$address" ] || break
+      done
+      [ -n "$address" ] || address=$(hostname -I | tr ' ' '\n' | grep -m 1 -E '^[0-9.]+$')
+      ;;
+    */*) address=$(address_within "$network") ;;
+    *) address=$(addresses "$network" | awk 'NR == 1 {print $2}') ;;
+  esac
+  [ -n "$address" ] || say "network '$network' gives no address; this node has: $(addresses | tr '\n' ' ')" >&2
+  echo "$address"
+}
+
+# memory_here RANK: the bytes that services may use: what was asked for, what the job has, or all there is.
+memory_here() {
+  local total granted host files=$pilot_dir/allocations/$allocation
+  total=$(awk '$1 == "MemTotal:" {printf "%.0f", $2 * 1024}' /proc/meminfo)
+  host=$(sed -n "$(($1 + 1))p" "$files.nodes")
+  granted=${memory_wanted:-$(awk -v host="$host" '$1 == host {print $2; exit}' "$files.memory")}
+  if [ -n "$granted" ] && [ "$granted" -gt 0 ] && [ "$granted" -lt "$total" ]; then total=$granted; fi
+  echo "$total"
+}
+
+# A folder of this node for the pilot's data: the first of the possible ones that can be written to.
+scratch_root() {
+  local base
+  for base in "$(scratch_wanted)" "$(system_scratch)" "${TMPDIR:-}" /tmp; do
+    [ -n "$base" ] || continue
+    if mkdir -p "$base" 2>/dev/null && [ -w "$base" ]; then
+      echo "$base/pilot-$(id -un)-${pilot_id:0:12}"
+      return
+    fi
+    say "no files can be made in '$base'" >&2
+    [ "$base" != "$(scratch_wanted)" ] || return 1 # who names a folder wants that one
+  done
+  return 1
+}
+
+run_node() {
+  local rank=$1 node=node-$(($1 + first_node)) root address
+  umask 077
+  exec </dev/null >>"$pilot_dir/logs/$node.log" 2>&1
+  prologue
+  root=$(scratch_root) || exit 5
+  mkdir -m 700 "$root" 2>/dev/null
+  if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then
+    say "'$root' is not a folder of ours"
+    exit 5
+  fi
+  exec 9>"$root/$node.lock"
+  if ! flock -n 9 || agent_runs "$root/$node.pid"; then exit 0; fi # nothing to do
+  address=$(node_address)
+  [ -n "$address" ] || exit 5
+  export PILOT_AGENT_OF=$pilot_id
+  keep_agent_running "$root/$node.pid" "$pilot_agent" node --pilot-dir "$pilot_dir" --allocation "$allocation" \
+    --rank "$rank" --node "$node" --address "$address" --cores "${cores_wanted:-$(cores_here)}" \
+    --memory "$(memory_here "$rank")" --scratch "$root/$node"
+  local code=$?
+  rm -f "$root/$node.pid" "$root/$node.lock"
+  rmdir "$root" 2>/dev/null # others of this pilot may be here
+  exit "$code"
+}
+
+# agent_runs PIDFILE: it may have outlived the script that kept it running.
+agent_runs() {
+  local pid
+  pid=$(cat "$1" 2>/dev/null) || return 1
+  tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF "PILOT_AGENT_OF=$pilot_id"
+}
+
+# keep_agent_running PIDFILE COMMAND...: again after a crash, not after it has ended by itself.
+keep_agent_running() {
+  local file=$1 agent='' code=0 told='' delay=1
+  shift
+  trap 'told=1; [ -z "$agent" ] || kill -TERM "$agent" 2>/dev/null' TERM INT
+  trap '' USR1 HUP
+  while :; do
+    "$@" 9>&- &
+    agent=$!
+    [ -z "$told" ] || kill -TERM "$agent"
+    echo "$agent" >"$file"
+    wait "$agent"
+    code=$?
+    while kill -0 "$agent" 2>/dev/null; do # a signal has interrupted the waiting
+      wait "$agent"
+      code=$?
+    done
+    if [ -n "$told" ] || [ "$code" -lt 128 ]; then return "$code"; fi
+    say "the agent was killed by signal $((code - 128)); it is started again in $delay s"
+    sleep "$delay"
+    delay=$((delay < 30 ? delay * 2 : 30))
+  done
+}
+
+# Tells this node's agent that the job is about to end.
+end_node() {
+  local root node=node-$(($1 + first_node))
+  root=$(scratch_root) && [ -r "$root/$node.pid" ] || return 0
+  kill -TERM "$(cat "$root/$node.pid")"
+}
+
+# ---- the job ----------------------------------------------------------------------------------------------
+
+# write_down FILE COMMAND...: its output becomes the file, all of it at once.
+write_down() {
+  local file=$1
+  shift
+  "$@" >"$file.new" && mv "$file.new" "$file"
+}
+
+run_job() {
+  local cause='end' launcher code
+  cd "$pilot_dir" || exit 1
+  umask 077
+  rm -f "allocations/$allocation.exit"
+  write_down "allocations/$allocation.nodes" list_nodes || exit 1
+  write_down "allocations/$allocation.memory" node_memory
+  trap 'cause="told to end"' TERM INT
+  trap 'cause="time"; also_on_each_node /bin/bash "$script" end & ' USR1
+  { # a signal to everything must not end this shell before what it waits for
+    trap : TERM INT
+    on_each_node /bin/bash "$script" node
+  } &
+  launcher=$!
+  wait "$launcher"
+  code=$?
+  while kill -0 "$launcher" 2>/dev/null; do
+    wait "$launcher"
+    code=$?
+  done
+  write_down "allocations/$allocation.exit" echo "$job_id $code $(date +%s) $cause"
+  exit "$code"
+}
+
+case ${1:-} in
+  node) run_node "${2:-$(node_rank)}" ;;
+  end) end_node "${2:-$(node_rank)}" ;;
+  *) run_job ;;
+esac

@@ -1,0 +1,233 @@
+#include "adaptors/batch/host/job_script.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "pilot/base/file.hpp"
+#include "pilot/base/random.hpp"
+#include "pilot/proc/command_run.hpp"
+#include "pilot/proc/identity.hpp"
+#include "pilot/proc/process.hpp"
+
+namespace pilot::adaptors::host {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+bool eventually(const std::function<bool()>& condition) {
+  const Deadline deadline(system_clock(), std::chrono::seconds(20));
+  while (!condition()) {
+    if (deadline.passed()) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// A batch system of one node, this machine: the script runs as it does in a job, with an agent that says
+// how it was called and waits for the end.
+class JobScriptTest : public testing::Test {
+ protected:
+  JobScriptTest() {
+    request.pilot_id = random_hex(16);
+    request.allocation = "a0";
+    request.nodes = 1;
+    request.spec.name = "demo";
+    request.spec.scratch = (folder / "scratch $X").string();
+    request.pilot_dir = folder / "the pilot's \"folder\" $HOME `id`";
+    request.agent_program = folder / "an agent; rm";
+    EXPECT_TRUE(make_directory(request.pilot_dir / "logs").has_value());
+    EXPECT_TRUE(make_directory(request.pilot_dir / "allocations").has_value());
+    agent(
+        "for a; do printf '<%s>' \"$a\"; done\n"
+        "echo\n"
+        "trap 'echo told; exit 3' TERM\n"
+        "while :; do sleep 0.1; done\n");
+    parts.prefix = "#TEST ";
+    parts.directives = {{"nodes", "#TEST --nodes=1"}, {"mem", "#TEST --mem=0"}};
+    parts.job_id = "77";
+    parts.rank = "0";
+    parts.list_nodes = "hostname";
+    parts.node_memory = "echo \"$(hostname) 1048576\"";
+    parts.submit_host = "localhost";
+    parts.on_each_node = "\"$@\"";
+    parts.also_on_each_node = "\"$@\"";
+  }
+  ~JobScriptTest() override {
+    for (const auto& job : jobs) proc::send_signal_to_group(job, SIGKILL);
+    EXPECT_TRUE(remove_tree(folder).has_value());
+  }
+
+  void agent(const std::string& text) {
+    EXPECT_TRUE(write_file(request.agent_program, "#!/bin/bash\n" + text, 0700).has_value());
+  }
+
+  model::ProcessIdentity start(std::vector<std::string> role = {}) {
+    EXPECT_TRUE(write_file(script_file(request), render_job_script(request, parts), 0700).has_value());
+    model::Command command;
+    command.argv = {"/bin/bash", script_file(request).string()};
+    command.argv.insert(command.argv.end(), role.begin(), role.end());
+    command.env = {{"X", "x y"}};
+    command.directory = folder.string();
+    const auto started = proc::spawn(command, {output_file(request), {}});
+    EXPECT_TRUE(started.has_value());
+    jobs.push_back(started.value());
+    return started.value();
+  }
+
+  std::string log() const {
+    const auto text = read_file(request.pilot_dir / "logs" / "node-1.log");
+    return text.has_value() ? text.value() : "";
+  }
+  std::string root() const { return (folder / "scratch x y").string(); }
+  bool says(const std::string& words) const {
+    return eventually([&] { return log().find(words) != std::string::npos; });
+  }
+  int count(const std::string& words) const {
+    int found = 0;
+    const std::string text = log();
+    for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++found;
+    return found;
+  }
+  std::optional<ExitRecord> record() const {
+    const auto text = read_file(exit_file(request));
+    return text.has_value() ? parse_exit_record(text.value()) : std::nullopt;
+  }
+  pid_t agent_pid() const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root()))
+      if (entry.path().filename() == "node-1.pid") return std::stoi(read_file(entry.path()).value());
+    return 0;
+  }
+
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("pilot-script-" + random_hex(6));
+  plugin::AllocationRequest request;
+  JobScript parts;
+  std::vector<model::ProcessIdentity> jobs;
+};
+
+TEST_F(JobScriptTest, TellsTheAgentWhatItsNodeIsAndCleansUp) {
+  request.spec.cores_per_node = 3;
+  start();
+  ASSERT_TRUE(says("<node>")) << log() << tail_of_file(output_file(request), 9);
+  const std::string scratch = root() + "/pilot-";
+  EXPECT_THAT(log(), HasSubstr("<--pilot-dir><" + request.pilot_dir.string() +
+                               "><--allocation><a0><--rank><0><--node><node-1><--address><"));
+  EXPECT_THAT(log(), HasSubstr("><--cores><3><--memory><1048576><--scratch><" + scratch));
+  EXPECT_THAT(log(), HasSubstr("-" + request.pilot_id.substr(0, 12) + "/node-1>"));
+  kill(agent_pid(), SIGTERM);
+  ASSERT_TRUE(eventually([&] { return record().has_value(); }));
+  EXPECT_EQ(record()->job_id, "77");
+  EXPECT_EQ(record()->code, 3) << "the agent's";
+  EXPECT_EQ(record()->cause, "end");
+  EXPECT_TRUE(std::filesystem::is_empty(root())) << "nothing is left in scratch";
+}
+
+TEST_F(JobScriptTest, AnAgentThatIsKilledComesBack) {
+  start();
+  ASSERT_TRUE(says("<node>"));
+  const pid_t first = agent_pid();
+  kill(first, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return count("<node>") == 2; })) << log();
+  EXPECT_THAT(log(), HasSubstr("the agent was killed by signal 9; it is started again in 1 s"));
+  EXPECT_NE(agent_pid(), first);
+}
+
+TEST_F(JobScriptTest, StartingANodeTwiceIsHarmless) {
+  start();
+  ASSERT_TRUE(says("<node>"));
+  const auto again = start({"node", "0"});
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(again); }));
+  EXPECT_EQ(count("<node>"), 1) << log();
+}
+
+// The script that kept the agent running was killed, the agent was not.
+TEST_F(JobScriptTest, AnAgentThatLostItsScriptIsNotDoubled) {
+  const auto node = start({"node", "0"});
+  ASSERT_TRUE(says("<node>"));
+  proc::send_signal(node, SIGKILL);
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(node); }));
+  const auto again = start({"node", "0"});
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(again); }));
+  EXPECT_EQ(count("<node>"), 1) << log();
+}
+
+TEST_F(JobScriptTest, TheWarningReachesTheAgentAndOnlyIt) {
+  const auto job = start();
+  ASSERT_TRUE(says("<node>"));
+  proc::send_signal(job, SIGUSR1);
+  ASSERT_TRUE(says("told")) << log();
+  ASSERT_TRUE(eventually([&] { return record().has_value(); }));
+  EXPECT_EQ(record()->cause, "time");
+}
+
+TEST_F(JobScriptTest, ATerminatedJobWaitsForItsAgents) {
+  const auto job = start();
+  ASSERT_TRUE(says("<node>"));
+  proc::send_signal_to_group(job, SIGTERM);  // as batch systems do: to everything at once
+  ASSERT_TRUE(eventually([&] { return record().has_value(); }));
+  EXPECT_EQ(record()->cause, "told to end");
+  EXPECT_TRUE(std::filesystem::is_empty(root()));
+}
+
+TEST_F(JobScriptTest, TheProloguePreparesTheNode) {
+  request.spec.batch["prologue"] = "export GREETING='it works'\n# a comment at the end";
+  agent("echo \"$GREETING\"\n");
+  start();
+  EXPECT_TRUE(says("it works")) << log();
+}
+
+TEST_F(JobScriptTest, SaysWhichAddressesThereAre) {
+  request.spec.batch["network"] = "ib7";
+  const auto node = start({"node", "0"});
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(node); }));
+  EXPECT_THAT(log(), HasSubstr("network 'ib7' gives no address; this node has: lo 127.0.0.1"));
+}
+
+TEST_F(JobScriptTest, ASubnetChoosesTheAddress) {
+  request.spec.batch["network"] = "127.0.0.0/8";
+  start();
+  EXPECT_TRUE(says("<--address><127.0.0.1>")) << log();
+}
+
+// Who names a folder does not want another one.
+TEST_F(JobScriptTest, RefusesScratchThatCannotBeUsed) {
+  request.spec.scratch = "/proc/nowhere";
+  const auto node = start({"node", "0"});
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(node); }));
+  EXPECT_THAT(log(), HasSubstr("no files can be made in '/proc/nowhere'"));
+  EXPECT_THAT(log(), Not(HasSubstr("<node>")));
+}
+
+TEST_F(JobScriptTest, ExtraAndSkippedDirectives) {
+  request.spec.batch["extra"] = "--switches=1\n\n#TEST --licenses=foo:4\n";
+  request.spec.batch["skip"] = "mem, x";
+  const std::string text = render_job_script(request, parts);
+  EXPECT_TRUE(text.starts_with("#!/bin/bash\n#TEST --nodes=1\n#TEST --switches=1\n#TEST --licenses=foo:4\n"))
+      << text.substr(0, 200);
+}
+
+TEST(ScriptOptionsTest, RefusesWhatMakesNoSense) {
+  model::PilotSpec spec;
+  spec.batch["skip"] = "mem exclusiv";
+  EXPECT_EQ(check_script_options(spec, {"mem", "exclusive"}).error().text(),
+            "batch.skip: pilot writes no directive 'exclusiv'; it writes mem, exclusive");
+  spec.batch = {{"queue", "a\nb"}};
+  EXPECT_EQ(check_script_options(spec, {}).error().text(), "batch.queue has control characters");
+  spec.batch = {{"prologue", "a\nb"}, {"extra", "a\nb"}};
+  EXPECT_TRUE(check_script_options(spec, {}).has_value());
+  spec.scratch = "/a\nb";
+  EXPECT_FALSE(check_script_options(spec, {}).has_value());
+}
+
+TEST(ExitRecordTest, Parses) {
+  const auto record = parse_exit_record("12.head 0 1795980950 told to end\n");
+  ASSERT_TRUE(record.has_value());
+  EXPECT_EQ(*record, (ExitRecord{"12.head", 0, WallTime{std::chrono::seconds(1795980950)}, "told to end"}));
+  for (const char* text : {"", "12", "12 x 1", "12 0", "12 0 99999999999999999"})
+    EXPECT_FALSE(parse_exit_record(text).has_value()) << text;
+}
+
+}  // namespace
+}  // namespace pilot::adaptors::host

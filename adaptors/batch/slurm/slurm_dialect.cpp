@@ -1,0 +1,207 @@
+#include "adaptors/batch/slurm/slurm_dialect.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+
+#include "adaptors/batch/slurm/complaints.hpp"
+#include "adaptors/batch/slurm/directives.hpp"
+#include "adaptors/batch/slurm/job_states.hpp"
+#include "pilot/model/host_list.hpp"
+
+namespace pilot::adaptors::slurm {
+namespace {
+
+using plugin::AllocationRequest;
+
+constexpr std::string_view poll_format = "--format=%i|%T|%r|%S|%e|%N";
+constexpr std::string_view history_format = "--format=jobid,state,exitcode,reason,nodelist";
+
+// The variable by which a user's environment would overrule a directive of the script: sbatch(1), INPUT
+// ENVIRONMENT VARIABLES.
+std::string overruling_variable(const std::string& directive) {
+  if (directive == "time") return "SBATCH_TIMELIMIT";
+  if (directive == "mem") return "SBATCH_MEM_PER_NODE";
+  std::string name = "SBATCH_" + directive;
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+// Times as seconds since 1970, words in English, and no filters that the user may have set.
+model::Command asking(std::vector<std::string> argv) {
+  model::Command command;
+  command.argv = {"env"};
+  for (const char* variable :
+       {"SQUEUE_PARTITION", "SQUEUE_USERS", "SQUEUE_ACCOUNT", "SQUEUE_NAMES", "SQUEUE_QOS"})
+    command.argv.insert(command.argv.end(), {"-u", variable});
+  command.argv.insert(command.argv.end(), argv.begin(), argv.end());
+  command.env = {{"SLURM_TIME_FORMAT", "%s"}, {"LC_ALL", "C"}};
+  command.directory = "/";
+  return command;
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (auto end = text.find(at); end != std::string_view::npos; end = text.find(at)) {
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+std::optional<WallTime> time_of(std::string_view seconds) {  // "N/A", "Unknown": none
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(seconds.data(), seconds.data() + seconds.size(), value);
+  constexpr std::int64_t most = std::int64_t{1} << 33;  // so that it fits into nanoseconds
+  if (error != std::errc{} || stop != seconds.data() + seconds.size() || value <= 0 || value > most)
+    return std::nullopt;
+  return WallTime{std::chrono::seconds(value)};
+}
+
+std::string hosts_of(std::string_view text) {
+  return std::string(text == "None assigned" || text == "(null)" ? "" : text);
+}
+
+}  // namespace
+
+host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
+  host::JobScript parts;
+  parts.directives = directives_of(request);
+  parts.prefix = "#SBATCH ";
+  parts.job_id = "$SLURM_JOB_ID";
+  parts.rank = "\"$SLURM_PROCID\"";
+  parts.cores = "${SLURM_CPUS_ON_NODE:-}";
+  parts.submit_host = "\"$SLURM_SUBMIT_HOST\"";
+  parts.scratch = "\"${SLURM_TMPDIR:-}\"";
+  parts.list_nodes = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"";
+  parts.node_memory =
+      "scontrol -d -o show job \"$SLURM_JOB_ID\" | grep -o 'Nodes=[^ ]* CPU_IDs=[^ ]* Mem=[0-9]*' |\n"
+      "    while read -r nodes _ memory; do\n"
+      "      scontrol show hostnames \"${nodes#Nodes=}\" | sed \"s/\\$/ $((${memory#Mem=} * 1048576))/\"\n"
+      "    done";
+  // One step for all nodes.  It outlives the loss of a node, even of the one where srun itself runs.
+  const std::string srun =
+      "srun --nodes=\"$SLURM_JOB_NUM_NODES\" --ntasks=\"$SLURM_JOB_NUM_NODES\" --ntasks-per-node=1 --mem=0 "
+      "\\\n"
+      "    --cpu-bind=none --no-kill --kill-on-bad-exit=0 --wait=0 --export=ALL";
+  parts.on_each_node = srun + " \"$@\"";
+  parts.also_on_each_node = srun + " --overlap \"$@\"";
+  return parts;
+}
+
+model::Command SlurmDialect::submit(const AllocationRequest& request,
+                                    const std::filesystem::path& script) const {
+  model::Command command;
+  command.argv = {"env"};
+  for (const host::Directive& directive : directives_of(request))
+    command.argv.insert(command.argv.end(), {"-u", overruling_variable(directive.name)});
+  command.argv.insert(command.argv.end(), {"sbatch", "--parsable", script.string()});
+  command.env = {{"LC_ALL", "C"}};
+  command.directory = request.pilot_dir;
+  return command;
+}
+
+Result<std::string> SlurmDialect::submitted(const proc::CommandResult& answer) const {
+  if (!answer.succeeded()) return complaint("sbatch", answer);
+  std::string_view id = split(split(answer.out, '\n').front(), ';').front();  // "12;cluster"
+  if (id.starts_with("Submitted batch job ")) id = id.substr(id.rfind(' ') + 1);
+  if (id.empty() || id.find_first_not_of("0123456789") != std::string_view::npos)
+    return make_error(ErrorCode::failed, fmt::format("sbatch printed no job id but '{}'", answer.out));
+  return std::string(id);
+}
+
+model::Command SlurmDialect::find(const AllocationRequest& request) const {
+  return asking({"squeue", "--noheader", "--states=all", "--name=" + job_name(request), "--format=%i|%k"});
+}
+
+Result<std::vector<std::string>> SlurmDialect::found(const AllocationRequest& request,
+                                                     const proc::CommandResult& answer) const {
+  if (!answer.succeeded()) return complaint("squeue", answer);
+  std::vector<std::string> ids;
+  for (const std::string_view line : split(answer.out, '\n'))
+    if (const auto bar = line.find('|');
+        bar != std::string_view::npos && line.substr(bar + 1) == comment(request))
+      ids.emplace_back(line.substr(0, bar));
+  return ids;
+}
+
+model::Command SlurmDialect::poll(const std::vector<std::string>& job_ids) const {
+  return asking({"squeue", "--noheader", "--states=all", fmt::format("--jobs={}", fmt::join(job_ids, ",")),
+                 std::string(poll_format)});
+}
+
+Result<std::vector<host::JobStatus>> SlurmDialect::polled(const proc::CommandResult& answer) const {
+  std::vector<host::JobStatus> jobs;
+  if (!answer.succeeded()) {
+    if (is_unknown_job(answer)) return jobs;
+    return complaint("squeue", answer);
+  }
+  for (const std::string_view line : split(answer.out, '\n')) {
+    const auto fields = split(line, '|');
+    if (fields.size() != 6) continue;
+    host::JobStatus job;
+    job.job_id = fields[0];
+    describe(job, fields[1], fields[2]);
+    if (job.phase == model::AllocationPhase::pending)
+      job.starts_at = time_of(fields[3]);
+    else
+      job.ends_at = time_of(fields[4]);
+    job.hosts = hosts_of(fields[5]);
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+model::Command SlurmDialect::history(const std::vector<std::string>& job_ids) const {
+  return asking({"sacct", "--noheader", "--allocations", "--parsable2",
+                 fmt::format("--jobs={}", fmt::join(job_ids, ",")), std::string(history_format)});
+}
+
+Result<std::vector<host::JobStatus>> SlurmDialect::remembered(const proc::CommandResult& answer) const {
+  if (!answer.succeeded()) return complaint("sacct", answer);
+  std::vector<host::JobStatus> jobs;
+  for (const std::string_view line : split(answer.out, '\n')) {
+    const auto fields = split(line, '|');
+    if (fields.size() != 5) continue;
+    host::JobStatus job;
+    job.job_id = fields[0];
+    describe(job, fields[1], fields[3], fields[2]);
+    job.hosts = hosts_of(fields[4]);
+    std::erase_if(jobs, [&](const host::JobStatus& earlier) { return earlier.job_id == job.job_id; });
+    jobs.push_back(std::move(job));  // after a resize there are several lines, the newest last
+  }
+  return jobs;
+}
+
+model::Command SlurmDialect::cancel(const std::string& job_id) const {
+  return asking({"scancel", job_id});
+}
+
+Result<void> SlurmDialect::cancelled(const proc::CommandResult& answer) const {
+  if (answer.succeeded() || is_unknown_job(answer)) return ok();
+  return complaint("scancel", answer);
+}
+
+model::Command SlurmDialect::release(const std::string& job_id, const std::vector<std::string>& kept,
+                                     const std::vector<std::string>&) const {
+  return asking({"scontrol", "update", "JobId=" + job_id, "NodeList=" + model::compress_hosts(kept)});
+}
+
+Result<void> SlurmDialect::released(const proc::CommandResult& answer) const {
+  return answer.succeeded() ? ok() : Result<void>(complaint("scontrol", answer));
+}
+
+model::Command SlurmDialect::run_on(const std::string& job_id, const std::string& node,
+                                    const std::vector<std::string>& argv) const {
+  model::Command command;
+  command.argv = {"srun",    "--jobid=" + job_id,  "--overlap",       "--nodes=1", "--ntasks=1",
+                  "--mem=0", "--nodelist=" + node, "--cpu-bind=none", "--no-kill", "--export=ALL"};
+  command.argv.insert(command.argv.end(), argv.begin(), argv.end());
+  command.env = {{"LC_ALL", "C"}};
+  command.directory = "/";
+  return command;
+}
+
+}  // namespace pilot::adaptors::slurm
