@@ -91,6 +91,7 @@ int run_command_tree(int argc, char** argv) {
   CLI::App& process = *app.add_subcommand("process", "Receive data and reconstruct it");
   process.require_subcommand(1);
   add_process_gridrec(process, chosen);
+  add_report(app, chosen);
 
   try {
     app.parse(argc, argv);
