@@ -1,0 +1,61 @@
+// The model of streaming k-means, the sums of a batch, and the rules that make the next model of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "miniapps/kernels/aligned_buffer.hpp"
+
+namespace miniapps::kernels {
+
+struct KmeansModel {
+  KmeansModel(int clusters, int dimensions);
+  int k, d;
+  std::vector<double> centres;  // [k][d]
+  std::vector<float> rounded;   // the same in float
+  std::vector<double> weights;  // [k]
+  void round();                 // renews `rounded`
+};
+
+// Points in a block: the most that four vectors hold.
+inline constexpr int kmeans_block = 64;
+
+struct KmeansPartial {
+  KmeansPartial(int clusters, int dimensions);
+  int k, d;
+  std::vector<double> sums;          // [k][d]
+  std::vector<std::int64_t> counts;  // [k]
+  std::int64_t skipped = 0;
+  double inertia = 0;
+  // Scratch of an assignment: a block of points by coordinate, and for small models several sets of sums, so
+  // that consecutive points of one cluster don't wait for each other.
+  AlignedBuffer<double> block;  // [d][kmeans_block]
+  int banks = 1;
+  std::vector<double> bank_sums;  // [banks][k][d]
+
+  void clear();
+  void merge(const KmeansPartial& other);
+};
+
+// labels may be null.
+void assign(const KmeansModel& model, KmeansPartial& partial, const float* points, std::int64_t n,
+            std::int32_t* labels);
+void assign(const KmeansModel& model, KmeansPartial& partial, const double* points, std::int64_t n,
+            std::int32_t* labels);
+
+// Arguments as pk_kmeans_update, checked.
+void update_model(KmeansModel& model, const KmeansPartial& partial, int rule, double decay);
+
+void random_centres(int k, int d, std::uint64_t seed, double* centres);
+// False if there are no finite points.
+template <typename T>
+bool plus_plus_centres(const T* points, std::int64_t n, int k, int d, std::uint64_t seed, double* centres);
+
+std::vector<unsigned char> save_model(const KmeansModel& model);
+// The model, or what is wrong with the bytes in *problem.
+std::optional<KmeansModel> load_model(const unsigned char* bytes, std::size_t size, std::string* problem);
+
+}  // namespace miniapps::kernels
