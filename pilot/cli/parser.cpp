@@ -39,9 +39,13 @@ class Parser {
  private:
   void add(CLI::App& app, const Command& command) {
     app.set_help_flag("");
-    app.fallthrough();
-    if (&command == &root_) app.add_flag("-h,--help", help_, "");
+    app.require_subcommand(0, 1);  // one command: a further word of that name is an argument
+    app.add_flag("-h,--help", help_, "");
     for (const Option& option : command.options) add(app, option);
+    // The root's options may stand after any command.  (CLI11's own way, fallthrough(), is not for this: it
+    // also looks for commands there.)
+    if (&command != &root_)
+      for (const Option& option : root_.options) add(app, option);
     for (const Argument& argument : command.arguments) {
       if (auto* one = std::get_if<std::string*>(&argument.target)) {
         app.add_option(argument.name, **one, argument.help);

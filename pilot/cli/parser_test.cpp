@@ -71,6 +71,14 @@ TEST_F(CommandLine, TheLastValueWinsAndADashDashEndsOptions) {
   EXPECT_EQ(words, (std::vector<std::string>{"start", "--nodes", ""}));
 }
 
+TEST_F(CommandLine, AnArgumentMayBeCalledLikeACommand) {
+  const auto parsed = parse(root, {"start", "list", "--json"});
+  ASSERT_TRUE(parsed.has_value()) << parsed.error().text();
+  EXPECT_EQ(parsed.value().command().name, "start");
+  EXPECT_EQ(name, "list");
+  EXPECT_TRUE(json);
+}
+
 TEST_F(CommandLine, AnOptionTakesOneValue) {
   ASSERT_TRUE(parse(root, {"start", "--framework", "kafka", "demo"}).has_value());
   EXPECT_EQ(frameworks, std::vector<std::string>{"kafka"});

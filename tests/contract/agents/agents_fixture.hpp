@@ -1,0 +1,174 @@
+// A pilot whose head and node agents are objects of the test's process, talk over real sockets and run
+// small real services.  Destroying an agent object is what kill -9 does to an agent: its services live on.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "pilot/agent/environment.hpp"
+#include "pilot/agent/head_agent.hpp"
+#include "pilot/agent/node_agent.hpp"
+#include "pilot/agent/test_support.hpp"
+#include "pilot/base/random.hpp"
+#include "pilot/codec/codec.hpp"
+#include "pilot/net/control_client.hpp"
+#include "pilot/proc/identity.hpp"
+#include "pilot/store/event_log.hpp"
+#include "pilot/store/pilot_folder.hpp"
+#include "tests/contract/agents/fake_adaptors.hpp"
+
+namespace pilot::agent::test {
+
+using model::PilotPhase;
+using model::ServicePhase;
+
+class AgentsFixture : public testing::Test {
+ protected:
+  AgentsFixture() {
+    ::setenv("PILOT_HOME", home_.path().c_str(), 1);
+    spec_.name = "demo";
+    spec_.resource = "fakebatch";
+    spec_.nodes = 2;
+    spec_.ready_timeout = 30s;
+    spec_.frameworks = {{"fake", {}, {}}};
+    registry_.add(std::make_unique<FakeFramework>());
+    registry_.add(std::make_unique<FakeBatch>([this](int rank) {
+      loop_.post([this, rank] {
+        if (relaunch_) start_node(rank + 1);
+      });
+    }));
+  }
+
+  ~AgentsFixture() override {
+    nodes_.clear();
+    head_.reset();
+    const auto left = proc::processes_with_environment({{pilot_id_variable, id_}});
+    EXPECT_EQ(left.size(), 0U) << "processes are left";
+    for (const auto& process : left) proc::send_signal(process, SIGKILL);
+  }
+
+  void create() {
+    folder_.emplace(store::PilotFolder::create("demo", spec_.nodes, false).value());
+    auto log = store::EventLog::open(folder_->path(), system_clock());
+    ASSERT_TRUE(log.has_value()) << log.error().text();
+    ASSERT_TRUE(log.value().append(model::PilotCreated{id_, spec_, "0.1", "me", "here"}).has_value());
+    ASSERT_TRUE(log.value().append(model::AllocationSubmitted{"a0", "job", spec_.nodes}).has_value());
+  }
+
+  void start_head() {
+    HeadOptions options;
+    options.pilot_dir = folder_->path();
+    options.timing.node_silence = 500ms;
+    options.timing.first_relaunch = 50ms;
+    options.timing.lost_while_stopping = 2s;
+    options.tick = 20ms;
+    head_code_.reset();
+    head_ = std::make_unique<HeadAgent>(
+        loop_, system_clock(), options, registry_,
+        [](const std::string& framework) -> Result<plugin::Software> {
+          plugin::Software software;
+          software.framework = framework;
+          software.version = "1.0";
+          return software;
+        },
+        [this](int code) { head_code_ = code; });
+  }
+
+  void start_node(int number) {
+    NodeOptions options;
+    options.pilot_dir = folder_->path();
+    options.allocation = "a0";
+    options.rank = number - 1;
+    options.node = "node-" + std::to_string(number);
+    options.address = "127.0.0.1";
+    options.scratch = home_.path() / "scratch" / options.node;
+    options.timing.heartbeat = 50ms;
+    options.timing.repeat = 200ms;
+    options.timing.repeat_into_silence = 200ms;
+    options.timing.look_around = 100ms;
+    options.timing.link = {.first_looks = 10ms, .looks = 20ms, .silence = 300ms, .renewal = 2s};
+    auto agent =
+        NodeAgent::begin(loop_, system_clock(), options, [this, number](int code) { codes_[number] = code; });
+    ASSERT_TRUE(agent.has_value()) << agent.error().text();
+    nodes_[number] = std::move(agent).value();
+  }
+
+  void boot() {
+    create();
+    start_head();
+    for (int number = 1; number <= spec_.nodes; ++number) start_node(number);
+    ASSERT_TRUE(reaches(PilotPhase::ready)) << explain();
+  }
+
+  model::PilotState state() const {
+    auto content = store::read_event_log(folder_->path() / "events.jsonl");
+    return content.has_value() ? model::fold(content.value().events) : model::PilotState{};
+  }
+
+  std::string explain() const {
+    std::string text;
+    if (auto content = store::read_event_log(folder_->path() / "events.jsonl"); content.has_value())
+      for (const auto& event : content.value().events) text += model::describe(event.body) + "\n";
+    return text;
+  }
+
+  template <typename Condition>
+  bool eventually(Condition condition) {
+    return test::eventually(loop_, condition);
+  }
+  bool reaches(PilotPhase phase) {
+    return eventually([&] { return state().phase == phase; });
+  }
+
+  model::ProcessIdentity process_of(const std::string& service) const {
+    const auto current = state();
+    const auto* found = current.service_state(service);
+    return found == nullptr ? model::ProcessIdentity{} : found->process;
+  }
+
+  void ask_to_stop() {
+    const auto head = folder_->keys("head").value();
+    client_.emplace(loop_, folder_->endpoint().value().address, head.public_key,
+                    folder_->keys("client").value(), [](const std::string&) {});
+    client_->send(codec::encode(model::Message{"q", model::StopPilot{"the test said so"}}));
+  }
+
+  void expect_all_ended() {
+    EXPECT_TRUE(eventually([&] {
+      return head_code_ && codes_.size() == static_cast<std::size_t>(spec_.nodes);
+    })) << explain();
+    EXPECT_EQ(head_code_, 0);
+    for (const auto& [number, code] : codes_) EXPECT_EQ(code, 0) << "node-" << number;
+    EXPECT_TRUE(proc::processes_with_environment({{pilot_id_variable, id_}}).empty());
+    for (int number = 1; number <= spec_.nodes; ++number) {
+      const std::string node = "node-" + std::to_string(number);
+      EXPECT_FALSE(std::filesystem::exists(home_.path() / "scratch" / node));
+      EXPECT_FALSE(std::filesystem::exists(folder_->node_file(node)));
+    }
+  }
+
+  void stop() {
+    ask_to_stop();
+    EXPECT_TRUE(reaches(PilotPhase::stopped)) << explain();
+    expect_all_ended();
+  }
+
+  test::TemporaryFolder home_;
+  std::string id_ = random_hex(16);
+  EventLoop loop_;
+  model::PilotSpec spec_;
+  plugin::Registry registry_;
+  std::optional<store::PilotFolder> folder_;
+  std::unique_ptr<HeadAgent> head_;
+  std::map<int, std::unique_ptr<NodeAgent>> nodes_;
+  std::optional<net::ControlClient> client_;
+  std::optional<int> head_code_;
+  std::map<int, int> codes_;
+  bool relaunch_ = true;
+};
+
+}  // namespace pilot::agent::test
