@@ -23,6 +23,7 @@ int main(void) {
   pk_gridrec_plan* plan = NULL;
   pk_gridrec_scratch* scratch = NULL;
   int a, c;
+  double mean = 0;
   check(pk_version() == PK_VERSION_MAJOR * 1000 + PK_VERSION_MINOR, "version");
   check(strlen(pk_isa()) > 2, "isa");
   for (a = 0; a < ANGLES; ++a) {
@@ -36,7 +37,9 @@ int main(void) {
   check(pk_gridrec_plan_create(&desc, &plan, &error) == PK_OK, error.message);
   check(pk_gridrec_scratch_create(plan, 1, &scratch, &error) == PK_OK, error.message);
   check(pk_gridrec_run(plan, scratch, sino, NULL, 1, image, &error) == PK_OK, error.message);
-  check(fabs(image[32 * COLUMNS + 32] - 1) < 0.02, "the disc reads one");
+  for (a = 25; a < 40; ++a)
+    for (c = 25; c < 40; ++c) mean += image[a * COLUMNS + c] / 225;
+  check(fabs(mean - 1) < 0.01, "the disc reads one");
   desc.filter = 99;
   pk_gridrec_scratch_destroy(scratch);
   pk_gridrec_plan_destroy(plan);
