@@ -6,63 +6,71 @@ namespace pilot::cli {
 
 std::vector<Option> SpecFlags::options(bool with_file) {
   const auto none = Completes::nothing;
-  const std::string common = "Options", more = "More options";
-  std::vector<Option> options{
-      {"-r,--resource", "NAME", "what gives the nodes [local]", &resource_, {}, Completes::resources, common},
-      {"-N,--nodes", "N", "how many nodes [1]", &nodes_, {}, none, common},
-      {"-t,--walltime", "TIME", "how long: 2h30m, 01:30:00", &walltime_, {}, none, common},
-      {"--framework",
-       "NAME",
-       "what runs on the nodes; may be repeated",
-       &frameworks_,
-       {},
-       Completes::frameworks,
-       common},
-      {"--option",
-       "KEY=VALUE",
-       "a framework's setting: kafka.controllers=3; may be repeated",
-       &framework_options_,
-       {},
-       none,
-       common},
-      {"-J,--name", "NAME", "the pilot's name", &name_, {}, none, more},
-      {"-p,--partition,--queue", "NAME", "the batch system's queue", &queue_, {}, none, more},
-      {"-A,--account", "NAME", "what the batch system charges", &account_, {}, none, more},
-      {"--cores", "N", "cores per node", &cores_, {}, none, more},
-      {"--memory", "SIZE", "memory per node: 2G", &memory_, {}, none, more},
+  const std::string group = "Options";
+  std::vector<Option> options;
+  if (with_file)
+    options.push_back({"-f,--file",
+                       "SPEC",
+                       "read the spec from a YAML file; flags win over it",
+                       &file_,
+                       {},
+                       Completes::files,
+                       group});
+  options.push_back(
+      {"-r,--resource", "NAME", "what gives the nodes [local]", &resource_, {}, Completes::resources, group});
+  options.push_back({"-N,--nodes", "N", "how many nodes [1]", &nodes_, {}, none, group});
+  options.push_back({"-t,--walltime", "TIME", "how long: 2h30m, 01:30:00", &walltime_, {}, none, group});
+  options.push_back({"--framework",
+                     "NAME",
+                     "what runs on the nodes; may be repeated",
+                     &frameworks_,
+                     {},
+                     Completes::frameworks,
+                     group});
+  options.push_back({"--option",
+                     "KEY=VALUE",
+                     "a framework's setting: kafka.controllers=3; may be repeated",
+                     &framework_options_,
+                     {},
+                     none,
+                     group});
+  for (Option& option : more_options()) options.push_back(std::move(option));
+  return options;
+}
+
+std::vector<Option> SpecFlags::more_options() {
+  const auto none = Completes::nothing;
+  const std::string group = "More options";
+  return {
+      {"-J,--name", "NAME", "the pilot's name", &name_, {}, none, group},
+      {"-p,--partition,--queue", "NAME", "the batch system's queue", &queue_, {}, none, group},
+      {"-A,--account", "NAME", "what the batch system charges", &account_, {}, none, group},
+      {"--cores", "N", "cores per node", &cores_, {}, none, group},
+      {"--memory", "SIZE", "memory per node: 2G", &memory_, {}, none, group},
       {"--scratch",
        "DIR",
        "node-local folder for data [$TMPDIR or /tmp]",
        &scratch_,
        {},
        Completes::folders,
-       more},
-      {"--encrypt", "", "TLS between services and clients", &encrypt_, {}, none, more},
+       group},
+      {"--encrypt", "", "TLS between services and clients", &encrypt_, {}, none, group},
       {"--ports",
        "A-B",
        "services listen on free ports of this range [20000-29999]",
        &ports_,
        {},
        none,
-       more},
-      {"--subnet", "CIDR", "local: addresses of the nodes [127.77.0.0/16]", &subnet_, {}, none, more},
+       group},
+      {"--subnet", "CIDR", "local: addresses of the nodes [127.77.0.0/16]", &subnet_, {}, none, group},
       {"--ready-timeout",
        "TIME",
        "a pilot that is not ready by then has failed [3m]",
        &ready_timeout_,
        {},
        none,
-       more},
+       group},
   };
-  if (with_file)
-    options.insert(options.begin(), {"-f,--file",
-                                     "SPEC",
-                                     "read the spec from a YAML file; flags win over it",
-                                     &file_,
-                                     {},
-                                     Completes::files,
-                                     common});
-  return options;
 }
 
 Result<config::Value> SpecFlags::settings(const std::string& name,

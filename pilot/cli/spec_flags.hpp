@@ -24,6 +24,7 @@ class SpecFlags {
                                    const std::optional<config::Value>& spec = {}) const;
 
  private:
+  std::vector<Option> more_options();
   std::string file_, name_, resource_, nodes_, walltime_, queue_, account_, cores_, memory_, scratch_,
       subnet_, ports_, ready_timeout_;
   bool encrypt_ = false;

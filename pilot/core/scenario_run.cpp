@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "pilot/base/file.hpp"
@@ -10,6 +11,7 @@
 #include "pilot/core/scenario_step.hpp"
 #include "pilot/core/start.hpp"
 #include "pilot/core/stop.hpp"
+#include "pilot/core/version.hpp"
 #include "pilot/proc/command_run.hpp"
 
 namespace pilot::core {
@@ -75,7 +77,10 @@ class Run {
     for (const ScenarioStepRun& step : processors_)
       command.argv.insert(command.argv.end(), {"--process", step.report_path().string()});
     const auto page = output_ / "report.html";
-    command.argv.insert(command.argv.end(), {"--html", page.string()});
+    const auto facts = folder_ / "run.json";
+    if (write_file(facts, facts_json(result)).has_value())
+      command.argv.insert(command.argv.end(), {"--run", facts.string()});
+    command.argv.insert(command.argv.end(), {"--output", page.string()});
     command.directory = std::filesystem::current_path().string();
     for (const auto* steps : {&sources_, &processors_})
       for (const ScenarioStepRun& step : *steps) result.table += step.table();
@@ -84,10 +89,25 @@ class Run {
     if (!made.value().succeeded())
       return context_.observer->note("note: no report: " + made.value().complaint("miniapp report"));
     result.report = page;
-    if (!made.value().out.empty()) result.table = made.value().out;
   }
 
+  void remember(const model::PilotState& state) { state_ = state; }
+
  private:
+  // What a reader of the report wants to know of the run itself.
+  std::string facts_json(const ScenarioResult& result) const {
+    nlohmann::ordered_json facts{
+        {"pilot", fmt::format("{}: {} nodes of the resource '{}' on {}", state_.spec.name, state_.spec.nodes,
+                              state_.spec.resource, state_.host)}};
+    for (const auto& [framework, cluster] : state_.clusters)
+      facts[framework] = fmt::format("{}, {} services{}", cluster.plan.version, cluster.services.size(),
+                                     state_.spec.encrypt ? ", encrypted" : "");
+    facts["ready after"] = fmt::format("{:.1f} s", result.start_s);
+    facts["started"] = iso8601(state_.created);
+    facts["version"] = version();
+    return facts.dump(1) + "\n";
+  }
+
   ScenarioStepRun::Place place(StepKind kind, std::size_t number) const {
     const std::string label = fmt::format("{}-{}", kind == StepKind::source ? "source" : "processor", number);
     return {miniapp_, request_.pilot.spec.name, output_, folder_, label};
@@ -151,6 +171,7 @@ class Run {
       out += processor.progress().rate;
       lag += processor.progress().lag;
     }
+    if (acknowledged == 0) return "the sources prepare";
     return fmt::format("{}{} sent {:.1f}/s, {} reconstructed {:.1f}/s, {:.0f} waiting", acknowledged,
                        wanted > 0 ? fmt::format(" of {}", wanted) : "", in, done, out, lag);
   }
@@ -252,6 +273,7 @@ class Run {
   std::set<std::string> runs_;
   std::uint64_t acknowledged_ = 0, bytes_ = 0;
   bool finishing_ = false;
+  model::PilotState state_;  // when it was ready
 };
 
 double seconds_since(const Clock& clock, SteadyTime start) {
@@ -267,6 +289,7 @@ Result<void> start_and_process(const Context& context, const ScenarioRequest& re
                                        request.pilot.spec.ready_timeout + std::chrono::seconds(30)));
   if (!ready) return interrupted();
   result.start_s = seconds_since(*context.clock, begin);
+  run.remember(pilot.state());
   context.observer->note(
       fmt::format("pilot '{}' is ready after {:.1f} s", request.pilot.spec.name, result.start_s));
   const SteadyTime data = context.clock->steady();
