@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "miniapps/kernels/c_api.hpp"
@@ -91,15 +92,16 @@ pk_status pk_iterative_run(const pk_iterative_plan* plan, pk_iterative_scratch* 
   if (status != PK_OK) return status;
   if (iterations < 1 || iterations > 100000) return answer_invalid(error, "iterations must be 1 to 100000");
   return fenced(error, [&] {
-    for (int32_t s = 0; s < slices; ++s) {
-      const IterativeJob job{sino + s * sino_size(plan->plan),
-                             centre_of(plan->plan, centres, s),
-                             iterations,
-                             warm_start != 0,
-                             image + s * image_size(plan->plan),
-                             objective == nullptr ? nullptr : objective + std::ptrdiff_t(s) * iterations};
-      const int made = run_iterative(plan->plan, scratch->scratch, job);
-      if (done != nullptr) done[s] = made;
+    const IterativePlan& p = plan->plan;
+    for (int32_t s = 0, n = 1; s < slices; s += n) {
+      const double centre = centre_of(p, centres, s);
+      const int32_t most = std::min<int32_t>(scratch->scratch.slices_at_once, slices - s);
+      for (n = 1; n < most && centre_of(p, centres, s + n) == centre;) ++n;
+      run_iterative(
+          p, scratch->scratch,
+          {sino + s * sino_size(p), n, centre, iterations, warm_start != 0, image + s * image_size(p),
+           objective == nullptr ? nullptr : objective + std::ptrdiff_t(s) * iterations,
+           done == nullptr ? nullptr : done + s});
     }
     return answer_ok(error);
   });

@@ -8,28 +8,6 @@
 namespace miniapps::kernels {
 namespace {
 
-// Where the bins of an angle meet the lines of the image, and how the bins are stored.
-struct AngleGeometry {
-  LineGeometry lines;
-  bool transposed;  // lines are image columns
-  bool reversed;    // bins are stored from the last to the first
-};
-
-AngleGeometry geometry_of(const IterativePlan& plan, int angle, double centre) {
-  const double c = plan.cosine[angle], s = plan.sine[angle], middle = plan.size / 2.0 - 0.5;
-  const bool transposed = std::abs(s) > std::abs(c);
-  // Down the rows: x = (d - centre - y s) / c with y = middle - row, position x + middle.
-  // Across the columns: y = (d - centre - x c) / s with x = column - middle, position middle - y.
-  const double slope = transposed ? -1 / s : 1 / c, step = transposed ? c / s : s / c;
-  double offset = middle - centre * slope - middle * step;
-  const bool reversed = slope < 0;
-  if (reversed) offset += (plan.desc.columns - 1) * slope;
-  return {{std::abs(slope), offset, step, std::max(std::abs(step), 1e-4), plan.desc.columns, plan.size,
-           plan.pitch},
-          transposed,
-          reversed};
-}
-
 float* pixels(AlignedBuffer<float>& buffer) {
   return buffer.data() + line_pad;
 }
@@ -39,6 +17,69 @@ const float* pixels(const AlignedBuffer<float>& buffer) {
 
 void clear(AlignedBuffer<float>& buffer) {
   std::memset(buffer.data(), 0, buffer.size() * sizeof(float));
+}
+
+// A group of angles and its rows, which are stored from the last bin to the first where positions fall with
+// the bins.
+struct Block {
+  LineBlock lines;
+  const AngleGroup* group;
+  bool reversed[most_angles];
+
+  // The row of a measured sinogram's angle, element by element: (measured index, value in the block).
+  template <typename Body>
+  void for_each_bin(int a, int k, Body body) {
+    float* const row = lines.row(a, k);
+    const int columns = lines.columns;
+    if (reversed[a])
+      for (int d = 0; d < columns; ++d) body(d, row[columns - 1 - d]);
+    else
+      for (int d = 0; d < columns; ++d) body(d, row[d]);
+  }
+  float length(int a) const { return static_cast<float>(lines.geometry[a].slope); }
+};
+
+Block make_block(const IterativePlan& plan, IterativeScratch& scratch, const AngleGroup& group, double centre,
+                 std::vector<PaddedImage>& images, int slices) {
+  Block block;
+  block.group = &group;
+  LineBlock& lines = block.lines;
+  lines.angles = static_cast<int>(group.angles.size());
+  lines.slices = slices;
+  lines.columns = plan.desc.columns;
+  lines.size = plan.size;
+  lines.line_pitch = plan.pitch;
+  lines.bins = scratch.bins.data() + line_pad;
+  lines.row_pitch = plan.row_floats();
+  for (int k = 0; k < slices; ++k)
+    lines.image[k] = pixels(group.transposed ? images[k].columns : images[k].rows);
+  const double middle = plan.size / 2.0 - 0.5;
+  for (int a = 0; a < lines.angles; ++a) {
+    const double c = plan.cosine[group.angles[a]], s = plan.sine[group.angles[a]];
+    // Down the rows: x = (d - centre - y s) / c with y = middle - row, at position x + middle.
+    // Across the columns: y = (d - centre - x c) / s with x = column - middle, at position middle - y.
+    const double slope = group.transposed ? -1 / s : 1 / c, step = group.transposed ? c / s : s / c;
+    double offset = middle - centre * slope - middle * step;
+    block.reversed[a] = slope < 0;
+    if (slope < 0) offset += (plan.desc.columns - 1) * slope;
+    lines.geometry[a] = {std::abs(slope), offset, step, std::max(std::abs(step), 1e-4)};
+  }
+  return block;
+}
+
+// Rows of the block: the images' line integrals, still to be multiplied by length().
+void project_block(Block& block) {
+  for (int a = 0; a < block.lines.angles; ++a)
+    for (int k = 0; k < block.lines.slices; ++k)
+      std::memset(block.lines.row(a, k), 0, block.lines.columns * sizeof(float));
+  project_lines(block.lines);
+}
+
+void back_project_block(const Block& block) {
+  for (int a = 0; a < block.lines.angles; ++a)
+    for (int k = 0; k < block.lines.slices; ++k)
+      std::memset(block.lines.row(a, k) + block.lines.columns, 0, line_pad * sizeof(float));
+  back_project_lines(block.lines);
 }
 
 // to[j][i] (+)= from[i][j] in blocks that fit the first cache.
@@ -56,30 +97,6 @@ void refresh_columns(const IterativePlan& plan, PaddedImage& image) {
             [](float& a, float b) { a = b; });
 }
 
-// One projection: the line integrals of angle a into out [columns].
-void project_angle(const IterativePlan& plan, IterativeScratch& scratch, const PaddedImage& image, int angle,
-                   double centre, float* out) {
-  const AngleGeometry g = geometry_of(plan, angle, centre);
-  float* const bins = pixels(scratch.bins);
-  const int columns = plan.desc.columns;
-  std::memset(bins, 0, columns * sizeof(float));
-  project_lines(g.lines, pixels(g.transposed ? image.columns : image.rows), bins);
-  const float length = static_cast<float>(g.lines.slope);
-  for (int d = 0; d < columns; ++d) out[d] = length * bins[g.reversed ? columns - 1 - d : d];
-}
-
-// update += the transpose of project_angle.
-void back_project_angle(const IterativePlan& plan, IterativeScratch& scratch, const float* in, int angle,
-                        double centre, PaddedImage& update) {
-  const AngleGeometry g = geometry_of(plan, angle, centre);
-  float* const bins = pixels(scratch.bins);
-  const int columns = plan.desc.columns;
-  const float length = static_cast<float>(g.lines.slope);
-  for (int d = 0; d < columns; ++d) bins[g.reversed ? columns - 1 - d : d] = length * in[d];
-  std::memset(bins + columns, 0, line_pad * sizeof(float));
-  back_project_lines(g.lines, bins, pixels(g.transposed ? update.columns : update.rows));
-}
-
 void begin_update(PaddedImage& update) {
   clear(update.rows);
   clear(update.columns);
@@ -91,12 +108,12 @@ void finish_update(const IterativePlan& plan, PaddedImage& update) {
             [](float& a, float b) { a += b; });
 }
 
-void load_image(const IterativePlan& plan, const float* from, bool clamp, PaddedImage& image) {
-  clear(image.rows);
-  clear(image.columns);
+// from: null for all pixels `fill`.
+void load_image(const IterativePlan& plan, const float* from, float fill, bool clamp, PaddedImage& image) {
+  begin_update(image);
   for (int r = 0; r < plan.size; ++r)
     for (int c = 0; c < plan.size; ++c) {
-      const float v = from == nullptr ? 1.0f : from[std::size_t(r) * plan.size + c];
+      const float v = from == nullptr ? fill : from[std::size_t(r) * plan.size + c];
       pixels(image.rows)[r * plan.pitch + c] = !std::isfinite(v) || (clamp && v < 0) ? 0.0f : v;
     }
 }
@@ -106,38 +123,40 @@ void store_image(const IterativePlan& plan, const AlignedBuffer<float>& from, fl
     std::memcpy(image + std::size_t(r) * plan.size, pixels(from) + r * plan.pitch, plan.size * sizeof(float));
 }
 
-// One measured row and its projection (in `row`) to what is back-projected; returns the row's part of the
-// objective.
-double compare_em(const float* y, float* row, int columns, bool wanted) {
+// The projection in a row becomes what is back-projected; returns the row's part of the objective.
+double compare_em(Block& block, int a, int k, const float* measured, bool wanted) {
   double objective = 0;
-  for (int d = 0; d < columns; ++d) {
-    const float measured = y[d] > 0 && std::isfinite(y[d]) ? y[d] : 0.0f, expected = row[d];
+  const float length = block.length(a);
+  block.for_each_bin(a, k, [&](int d, float& bin) {
+    const float y = measured[d] > 0 && std::isfinite(measured[d]) ? measured[d] : 0.0f,
+                expected = length * bin;
     if (wanted) {
-      objective += double(expected) - measured;
-      if (measured > 0) objective += measured * std::log(double(measured) / std::max(expected, 1e-30f));
+      objective += double(expected) - y;
+      if (y > 0) objective += y * std::log(double(y) / std::max(expected, 1e-30f));
     }
-    row[d] = expected > 1e-20f ? measured / expected : 0.0f;
-  }
+    bin = expected > 1e-20f ? length * (y / expected) : 0.0f;
+  });
   return objective;
 }
 
-double compare_sirt(const float* y, const float* sums, float* row, int columns) {
+double compare_sirt(Block& block, int a, int k, const float* measured, const float* sums) {
   double objective = 0;
-  for (int d = 0; d < columns; ++d) {
-    const float residual = std::isfinite(y[d]) ? y[d] - row[d] : 0.0f;
+  const float length = block.length(a);
+  block.for_each_bin(a, k, [&](int d, float& bin) {
+    const float residual = std::isfinite(measured[d]) ? measured[d] - length * bin : 0.0f;
     objective += 0.5 * double(residual) * residual;
-    row[d] = sums[d] > 1e-6f ? residual / sums[d] : 0.0f;
-  }
+    bin = sums[d] > 1e-6f ? length * (residual / sums[d]) : 0.0f;
+  });
   return objective;
 }
 
 void apply_update(const IterativePlan& plan, const AlignedBuffer<float>& sensitivity,
-                  IterativeScratch& scratch) {
+                  const PaddedImage& update, PaddedImage& image) {
   const bool sirt = plan.desc.method == PK_SIRT;
   const float relaxation = static_cast<float>(plan.desc.relaxation);
   for (int r = 0; r < plan.size; ++r) {
-    float* const x = pixels(scratch.image.rows) + r * plan.pitch;
-    const float* const u = pixels(scratch.update.rows) + r * plan.pitch;
+    float* const x = pixels(image.rows) + r * plan.pitch;
+    const float* const u = pixels(update.rows) + r * plan.pitch;
     const float* const s = pixels(sensitivity) + r * plan.pitch;
     for (int c = 0; c < plan.size; ++c) {
       const float part = s[c] > 1e-6f ? u[c] / s[c] : 0.0f;
@@ -146,125 +165,131 @@ void apply_update(const IterativePlan& plan, const AlignedBuffer<float>& sensiti
   }
 }
 
-// The sums of A's columns (and, for SIRT, rows), which depend on the slice's centre.
+// The sums of A's columns (and, for SIRT, rows), which depend on the slices' centre.
 void prepare_sums(const IterativePlan& plan, IterativeScratch& scratch, double centre) {
-  const int columns = plan.desc.columns, subsets = plan.subset_count();
-  AlignedBuffer<float>& ones = scratch.sums;  // also used as a row of ones
-  for (int k = 0; k < subsets; ++k) {
-    begin_update(scratch.update);
-    std::fill(ones.data(), ones.data() + columns, 1.0f);
-    for (int a = k; a < plan.desc.angles; a += subsets)
-      back_project_angle(plan, scratch, ones.data(), a, centre, scratch.update);
-    finish_update(plan, scratch.update);
-    std::memcpy(scratch.sensitivity[k].data(), scratch.update.rows.data(),
-                scratch.update.rows.size() * sizeof(float));
+  for (std::size_t s = 0; s < plan.subsets.size(); ++s) {
+    begin_update(scratch.update[0]);
+    for (const AngleGroup& group : plan.subsets[s]) {
+      Block block = make_block(plan, scratch, group, centre, scratch.update, 1);
+      for (int a = 0; a < block.lines.angles; ++a)
+        block.for_each_bin(a, 0, [&](int, float& bin) { bin = block.length(a); });
+      back_project_block(block);
+    }
+    finish_update(plan, scratch.update[0]);
+    std::memcpy(scratch.sensitivity[s].data(), scratch.update[0].rows.data(),
+                plan.image_floats() * sizeof(float));
   }
   if (plan.desc.method != PK_SIRT) return;
-  load_image(plan, nullptr, false, scratch.update);
-  refresh_columns(plan, scratch.update);
-  for (int a = 0; a < plan.desc.angles; ++a)
-    project_angle(plan, scratch, scratch.update, a, centre, scratch.sums.data() + std::size_t(a) * columns);
+  load_image(plan, nullptr, 1.0f, false, scratch.image[0]);
+  refresh_columns(plan, scratch.image[0]);
+  for (const AngleGroup& group : plan.subsets[0]) {
+    Block block = make_block(plan, scratch, group, centre, scratch.image, 1);
+    project_block(block);
+    for (int a = 0; a < block.lines.angles; ++a) {
+      float* const sums = scratch.row_sums.data() + std::size_t(group.angles[a]) * plan.desc.columns;
+      block.for_each_bin(a, 0, [&](int d, float& bin) { sums[d] = block.length(a) * bin; });
+    }
+  }
 }
 
-double iterate(const IterativePlan& plan, IterativeScratch& scratch, const IterativeJob& job, bool wanted) {
-  const int columns = plan.desc.columns, subsets = plan.subset_count();
-  // The row being worked on stands behind the sums of the rows.
-  float* const row = scratch.sums.data() + std::size_t(plan.desc.angles) * columns;
-  double objective = 0;
-  for (int k = 0; k < subsets; ++k) {
-    refresh_columns(plan, scratch.image);
-    begin_update(scratch.update);
-    for (int a = k; a < plan.desc.angles; a += subsets) {
-      const std::size_t at = std::size_t(a) * columns;
-      project_angle(plan, scratch, scratch.image, a, job.centre, row);
-      objective += plan.desc.method == PK_SIRT
-                       ? compare_sirt(job.sino + at, scratch.sums.data() + at, row, columns)
-                       : compare_em(job.sino + at, row, columns, wanted);
-      back_project_angle(plan, scratch, row, a, job.centre, scratch.update);
-    }
-    finish_update(plan, scratch.update);
-    apply_update(plan, scratch.sensitivity[k], scratch);
+// One subset: forward, comparison and back for each group of its angles.  Adds to objective [slices].
+void iterate_subset(const IterativePlan& plan, IterativeScratch& scratch, const IterativeJob& job,
+                    std::size_t subset, bool wanted, double* objective) {
+  const std::size_t columns = plan.desc.columns, angles = plan.desc.angles;
+  for (int k = 0; k < job.slices; ++k) {
+    refresh_columns(plan, scratch.image[k]);
+    begin_update(scratch.update[k]);
   }
-  return objective;
+  for (const AngleGroup& group : plan.subsets[subset]) {
+    Block block = make_block(plan, scratch, group, job.centre, scratch.image, job.slices);
+    project_block(block);
+    for (int a = 0; a < block.lines.angles; ++a)
+      for (int k = 0; k < job.slices; ++k) {
+        const float* const measured = job.sino + (k * angles + group.angles[a]) * columns;
+        objective[k] +=
+            plan.desc.method == PK_SIRT
+                ? compare_sirt(block, a, k, measured, scratch.row_sums.data() + group.angles[a] * columns)
+                : compare_em(block, a, k, measured, wanted);
+      }
+    for (int k = 0; k < job.slices; ++k)
+      block.lines.image[k] = pixels(group.transposed ? scratch.update[k].columns : scratch.update[k].rows);
+    back_project_block(block);
+  }
+  for (int k = 0; k < job.slices; ++k) {
+    finish_update(plan, scratch.update[k]);
+    apply_update(plan, scratch.sensitivity[subset], scratch.update[k], scratch.image[k]);
+  }
 }
 
 }  // namespace
 
-std::string check_iterative(const pk_iterative_desc& d) {
-  if (d.angles < 1 || d.angles > 1000000) return "angles must be 1 to 1000000";
-  if (d.columns < 2 || d.columns > 32768) return "columns must be 2 to 32768";
-  if (d.theta == nullptr) return "theta is NULL; it must point to one angle in radians for each projection";
-  for (int a = 0; a < d.angles; ++a)
-    if (!(std::abs(d.theta[a]) < 1e6)) return "theta has a value that is not an angle in radians";
-  if (d.method < PK_MLEM || d.method > PK_SIRT) return "method must be 0 (ML-EM), 1 (OS-EM) or 2 (SIRT)";
-  if (d.method == PK_OSEM && (d.subsets < 1 || d.subsets > d.angles))
-    return "subsets must be 1 to the number of angles";
-  if (d.image_size < 0 || d.image_size > 32768) return "image_size must be 0 to 32768";
-  if (d.method == PK_SIRT && !(d.relaxation > 0 && d.relaxation < 2))
-    return "relaxation must lie between 0 and 2";
-  if (!(d.tolerance >= 0 && d.tolerance < 1)) return "tolerance must be 0 or more, and below 1";
-  return {};
-}
-
-IterativePlan::IterativePlan(const pk_iterative_desc& d)
-    : desc(d),
-      size(d.image_size > 0 ? d.image_size : d.columns),
-      pitch((size + 2 * line_pad + 15) / 16 * 16) {
-  desc.theta = nullptr;
-  for (int a = 0; a < d.angles; ++a) {
-    cosine.push_back(std::cos(d.theta[a]));
-    sine.push_back(std::sin(d.theta[a]));
-  }
-}
-
-IterativeScratch::IterativeScratch(const IterativePlan& plan)
-    : image{AlignedBuffer<float>(plan.image_floats()), AlignedBuffer<float>(plan.image_floats())},
-      update{AlignedBuffer<float>(plan.image_floats()), AlignedBuffer<float>(plan.image_floats())},
-      bins(plan.desc.columns + 2 * line_pad),
-      sums(std::size_t(plan.desc.angles + 1) * plan.desc.columns) {
-  for (int k = 0; k < plan.subset_count(); ++k) sensitivity.emplace_back(plan.image_floats());
-  clear(bins);
-}
-
-int run_iterative(const IterativePlan& plan, IterativeScratch& scratch, const IterativeJob& job) {
+void run_iterative(const IterativePlan& plan, IterativeScratch& scratch, const IterativeJob& job) {
+  const std::size_t image_size = std::size_t(plan.size) * plan.size;
+  const bool sirt = plan.desc.method == PK_SIRT, wanted = job.objective != nullptr || plan.desc.tolerance > 0;
   prepare_sums(plan, scratch, job.centre);
-  load_image(plan, job.warm_start ? job.image : nullptr, plan.desc.method != PK_SIRT, scratch.image);
-  if (plan.desc.method == PK_SIRT && !job.warm_start) clear(scratch.image.rows);
-  const bool wanted = job.objective != nullptr || plan.desc.tolerance > 0;
-  double before = std::numeric_limits<double>::infinity();
-  int done = 0;
-  while (done < job.iterations) {
-    const double objective = iterate(plan, scratch, job, wanted);
-    if (job.objective != nullptr) job.objective[done] = objective;
-    ++done;
-    if (plan.desc.tolerance > 0 && before - objective < plan.desc.tolerance * before) break;
-    before = objective;
+  for (int k = 0; k < job.slices; ++k)
+    load_image(plan, job.warm_start ? job.image + k * image_size : nullptr, sirt ? 0.0f : 1.0f, !sirt,
+               scratch.image[k]);
+  double before[most_slices];
+  bool stopped[most_slices] = {};
+  std::fill(before, before + most_slices, std::numeric_limits<double>::infinity());
+  int left = job.slices;
+  for (int i = 0; i < job.iterations && left > 0; ++i) {
+    double objective[most_slices] = {};
+    for (std::size_t s = 0; s < plan.subsets.size(); ++s)
+      iterate_subset(plan, scratch, job, s, wanted, objective);
+    for (int k = 0; k < job.slices; ++k) {
+      if (job.objective != nullptr)
+        job.objective[std::ptrdiff_t(k) * job.iterations + i] =
+            stopped[k] ? std::numeric_limits<double>::quiet_NaN() : objective[k];
+      if (stopped[k]) continue;
+      if (job.done != nullptr) job.done[k] = i + 1;
+      const bool slow = plan.desc.tolerance > 0 && before[k] - objective[k] < plan.desc.tolerance * before[k];
+      before[k] = objective[k];
+      if (!slow && i + 1 < job.iterations) continue;
+      // A slice that has stopped keeps its image, whatever its companions still do.
+      store_image(plan, scratch.image[k].rows, job.image + k * image_size);
+      stopped[k] = true;
+      --left;
+      if (left == 0 && job.objective != nullptr)
+        for (int s = 0; s < job.slices; ++s)
+          std::fill(job.objective + std::ptrdiff_t(s) * job.iterations + i + 1,
+                    job.objective + std::ptrdiff_t(s + 1) * job.iterations,
+                    std::numeric_limits<double>::quiet_NaN());
+    }
   }
-  if (job.objective != nullptr)
-    std::fill(job.objective + done, job.objective + job.iterations, std::numeric_limits<double>::quiet_NaN());
-  store_image(plan, scratch.image.rows, job.image);
-  return done;
 }
 
 void project(const IterativePlan& plan, IterativeScratch& scratch, const float* image, double centre,
              float* sino) {
-  load_image(plan, image, false, scratch.image);
-  refresh_columns(plan, scratch.image);
-  for (int a = 0; a < plan.desc.angles; ++a)
-    project_angle(plan, scratch, scratch.image, a, centre, sino + std::size_t(a) * plan.desc.columns);
+  load_image(plan, image, 0.0f, false, scratch.image[0]);
+  refresh_columns(plan, scratch.image[0]);
+  for (const std::vector<AngleGroup>& groups : plan.subsets)
+    for (const AngleGroup& group : groups) {
+      Block block = make_block(plan, scratch, group, centre, scratch.image, 1);
+      project_block(block);
+      for (int a = 0; a < block.lines.angles; ++a) {
+        float* const out = sino + std::size_t(group.angles[a]) * plan.desc.columns;
+        block.for_each_bin(a, 0, [&](int d, float& bin) { out[d] = block.length(a) * bin; });
+      }
+    }
 }
 
 void back_project(const IterativePlan& plan, IterativeScratch& scratch, const float* sino, double centre,
                   float* image) {
-  begin_update(scratch.update);
-  float* const row = scratch.sums.data();
-  for (int a = 0; a < plan.desc.angles; ++a) {
-    const float* const in = sino + std::size_t(a) * plan.desc.columns;
-    for (int d = 0; d < plan.desc.columns; ++d) row[d] = std::isfinite(in[d]) ? in[d] : 0.0f;
-    back_project_angle(plan, scratch, row, a, centre, scratch.update);
-  }
-  finish_update(plan, scratch.update);
-  store_image(plan, scratch.update.rows, image);
+  begin_update(scratch.update[0]);
+  for (const std::vector<AngleGroup>& groups : plan.subsets)
+    for (const AngleGroup& group : groups) {
+      Block block = make_block(plan, scratch, group, centre, scratch.update, 1);
+      for (int a = 0; a < block.lines.angles; ++a) {
+        const float* const in = sino + std::size_t(group.angles[a]) * plan.desc.columns;
+        block.for_each_bin(
+            a, 0, [&](int d, float& bin) { bin = std::isfinite(in[d]) ? block.length(a) * in[d] : 0.0f; });
+      }
+      back_project_block(block);
+    }
+  finish_update(plan, scratch.update[0]);
+  store_image(plan, scratch.update[0].rows, image);
 }
 
 }  // namespace miniapps::kernels

@@ -9,6 +9,9 @@
 // crosses one pixel or two, in proportion to the parts of that piece; `slope` is also the ray's length in the
 // line.  The transpose is written as a gather, too: a pixel collects from the one or two rays that cross it.
 // Nothing is scattered.
+//
+// Several angles are done line by line, so that a line stays in the first cache, and several slices with one
+// axis share the arithmetic of positions and weights.  A slice's result does not depend on the others.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +21,33 @@ namespace miniapps::kernels {
 // Zeros around lines and bins that vectors may read.
 inline constexpr int line_pad = 64;
 
+inline constexpr int most_slices = 4, most_angles = 16;  // of a block
+
 struct LineGeometry {
   double slope;  // positive: bins are stored in the order in which positions grow
   double offset;
   double step;
   double width;  // |step|, but not zero
-  int columns;
-  int size;           // lines, and pixels in a line
-  std::size_t pitch;  // from line to line
 };
 
-// bins[d] += sum over lines of the mean over the ray's piece.  bins has line_pad floats behind the last
-// column, which get rubbish; lines have line_pad zeros on both sides.
-void project_lines(const LineGeometry& geometry, const float* image, float* bins);
-// image += transpose.  bins have line_pad zeros on both sides; pixels up to line_pad behind a line get
+struct LineBlock {
+  LineGeometry geometry[most_angles];
+  int angles;  // used of them
+  int slices;  // 1 to most_slices
+  int columns;
+  int size;                   // lines, and pixels in a line
+  std::size_t line_pitch;     // from line to line
+  float* image[most_slices];  // first pixel; lines have line_pad zeros on both sides
+  float* bins;                // first bin of angle 0, slice 0; rows have line_pad floats on both sides
+  std::size_t row_pitch;      // from slice to slice, and times slices from angle to angle
+
+  float* row(int angle, int slice) const { return bins + (std::size_t(angle) * slices + slice) * row_pitch; }
+};
+
+// Rows += sums over the lines of the means over the rays' pieces; what lies behind the last column gets
 // rubbish.
-void back_project_lines(const LineGeometry& geometry, const float* bins, float* image);
+void project_lines(const LineBlock& block);
+// Images += the transpose.  Rows have zeros on both sides; pixels up to line_pad behind a line get rubbish.
+void back_project_lines(const LineBlock& block);
 
 }  // namespace miniapps::kernels
