@@ -102,6 +102,7 @@ run_node() {
     --rank "$rank" --node "$node" --address "$address" --cores "${cores_wanted:-$(cores_here)}" \
     --memory "$(memory_here "$rank")" --scratch "$root/$node"
   local code=$?
+  trap '' TERM INT # the job may be told to end just now: what cleans up shall not die of it
   rm -f "$root/$node.pid" "$root/$node.lock"
   rmdir "$root" 2>/dev/null # others of this pilot may be here
   exit "$code"

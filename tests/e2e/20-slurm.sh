@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# A pilot on a real Slurm of virtual hosts, as an ordinary user: nodes, data, repairs, refusals, nothing left.
+cluster=$(cd "$(dirname "$0")/../../scripts" && pwd)/vcluster
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" = 0 ] || skip "virtual hosts need root"
+for tool in slurmctld slurmd munged; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
+unshare --net --mount true 2>/dev/null || skip "no namespaces here"
+
+export VC_KEEP=$WORK VC_DIR=$WORK/vc VC_USER=pilot-e2e
+user_home=/home/$VC_USER
+
+# What an ordinary user might not be allowed to read where it stands.
+programs=$(dirname "$(readlink -f "$(command -v pilot)")")
+kafka=$(pilot frameworks list --json | json "[f['software']['home'] for f in d['frameworks'] if f['name'] == 'kafka'][0]")
+export VC_SHOW=$programs:$kafka
+
+end_cluster() {
+  local code=$?
+  trap - EXIT
+  unset -f pilot
+  if [ "$code" -ne 0 ]; then
+    say "--- logs of the user's pilots, and of Slurm"
+    tail -n 20 "$user_home"/.local/state/pilot/*/*/logs/*.log "$user_home"/.local/state/pilot/*/*/logs/*/*.log \
+      "$VC_DIR"/log/slurmctld.log 2>/dev/null || true
+  fi
+  "$cluster" down || code=1
+  set +e
+  (exit "$code")
+  at_exit
+}
+trap end_cluster EXIT
+
+as_user() { # on the login node
+  (cd / && "$cluster" exec -u "$VC_USER" head env -u PILOT_HOME -u TMPDIR PATH="$programs:/usr/bin:/bin" \
+    KAFKA_HOME="$kafka" sh -c 'cd && exec "$@"' sh "$@")
+}
+on_node() { (cd / && "$cluster" exec "$@"); }
+pilot() { as_user pilot "$@"; }
+jobs_of_user() { as_user squeue --noheader --me; }
+nothing_on_hosts() {
+  local host left
+  for host in node01 node02 node03; do
+    left=$(on_node "$host" pgrep -a -u "$VC_USER" || true)
+    [ -z "$left" ] || { say "left on $host: $left"; return 1; }
+    left=$(on_node "$host" find /tmp /dev/shm -maxdepth 1 -name 'pilot-*')
+    [ -z "$left" ] || { say "left on $host: $left"; return 1; }
+  done
+  [ -z "$(jobs_of_user)" ] || { say "left in the queue: $(jobs_of_user)"; return 1; }
+}
+
+check "three virtual hosts" "$cluster" up 3
+
+refuses 2 "invalid partition specified: nosuch" pilot start x --resource slurm -p nosuch
+refuses 2 "would never run: PENDING, PartitionConfig" pilot start x --resource slurm -N 9
+refuses 2 "would never run: PENDING" pilot start x --resource slurm -p short -t 1h
+check "and no job of them is left" test -z "$(jobs_of_user)"
+
+check "the script is shown" as_user sh -c 'pilot start demo --resource slurm -N 2 -t 20m --dry-run >dry'
+check "with what was asked for" grep -q '^#SBATCH --time=20$' "$user_home/dry"
+check "a pilot starts" pilot start demo --resource slurm -N 2 -t 20m --framework kafka
+check "on two nodes with addresses of their own" test \
+  "$(status_of demo "' '.join(sorted(n['address'] for n in d['nodes']))")" = "10.77.0.11 10.77.0.12"
+job=$(status_of demo "d['allocations'][0]['job']")
+check "its script is the one that was shown" diff \
+  <(grep '^#SBATCH' "$user_home/dry" | grep -v comment) \
+  <(grep '^#SBATCH' "$user_home/.local/state/pilot/pilots/demo/allocations/a0.sh" | grep -v comment)
+
+broker=$(pid_of demo kafka/broker-2)
+agent=$(pid_of demo node-2)
+on_node node02 kill -9 "$agent"
+within 20 "a killed agent comes back by its node's script" another_process demo node-2 "$agent"
+agent=$(pid_of demo node-2)
+on_node node02 kill -9 "$(on_node node02 pgrep -f 'a0.sh node')" "$agent"
+within 40 "and by a new step when the script is gone as well" another_process demo node-2 "$agent"
+within 20 "the pilot is ready again" is_ready demo
+check "its broker ran on" on_node node02 kill -0 "$broker"
+
+check "the pilot stops" pilot stop demo
+check "its job is over" test -n "$(as_user squeue --noheader --states=all --jobs="$job" -o %T | grep -E 'COMPLETED|CANCELLED|FAILED')"
+check "nothing is left" nothing_on_hosts
+
+cat >"$WORK/scan.yaml" <<YAML
+pilot: {name: scan, resource: slurm, nodes: 2, frameworks: [kafka]}
+sources: [{light: {phantom: shepp-logan, size: 64, angles: 45, slices: 8, rate: 40/s, count: 16}}]
+processors: [{gridrec: {parallelism: 2}}]
+output: out
+timeout: 4m
+YAML
+check "a scan streams through" as_user sh -c "pilot run '$WORK/scan.yaml' --json >run.json"
+check "16 messages were acknowledged and 16 reconstructed" \
+  test "$(json "(d['acknowledged'], d['reconstructed'])" <"$user_home/run.json")" = "(16, 16)"
+check "nothing is left" nothing_on_hosts
+
+pilot start gone --resource slurm -N 1 >"$WORK/start.log" 2>&1
+as_user scancel --name pilot-gone
+says_over() { grep -q "is over: CANCELLED" <<<"$(pilot status gone 2>&1)"; }
+within 30 "a job that was cancelled by hand is noticed" says_over
+check "and its pilot can be stopped" pilot stop gone
+check "nothing is left" nothing_on_hosts
