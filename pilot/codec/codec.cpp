@@ -147,6 +147,7 @@ Json write_time(WallTime time) {
   return text;
 }
 
+// Years that nanoseconds can't count (from 2262 on) are refused with the rest.
 WallTime read_time(const Json& json) {
   const std::string text = json.get<std::string>();
   std::tm utc{};
@@ -155,7 +156,7 @@ WallTime read_time(const Json& json) {
   int length = 0;
   if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%9ldZ%n", &year, &month, &utc.tm_mday, &utc.tm_hour,
                   &utc.tm_min, &utc.tm_sec, &ns, &length) != 7 ||
-      length != 30 || text.size() != 30 || month < 1 || month > 12 || ns < 0)
+      length != 30 || text.size() != 30 || year < 1970 || year > 2200 || month < 1 || month > 12 || ns < 0)
     throw BadField("is no time: '" + text + "'");
   utc.tm_year = year - 1900;
   utc.tm_mon = month - 1;

@@ -129,6 +129,11 @@ TEST(Codec, RefusesNumbersThatDoNotFit) {
   EXPECT_FALSE(decode_service(text).has_value());
 }
 
+TEST(Codec, RefusesTimesThatNanosecondsCannotCount) {
+  EXPECT_FALSE(decode_event(R"({"seq":1,"at":"9026-11-29T00:00:00.000000000Z","kind":"note","text":"x"})")
+                   .has_value());
+}
+
 TEST(Codec, IgnoresFieldsOfNewerPrograms) {
   auto event =
       decode_event(R"({"seq":1,"at":"2026-11-29T00:00:00.000000000Z","kind":"note","text":"x","new":[1]})");
