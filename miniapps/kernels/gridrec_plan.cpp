@@ -88,7 +88,9 @@ int transform_size(const pk_gridrec_desc& d) {
 
 int grid_size(const pk_gridrec_desc& d) {
   const double factor = d.oversampling > 0 ? d.oversampling : d.padding < 1.25 ? 1.0 : 1.125;
-  return smooth_size(static_cast<int>(std::ceil(factor * d.columns - 1e-9)));
+  // The folds at the grid's edges take each cell once only where the grid is wider than both margins.
+  constexpr int smallest = 16;
+  return smooth_size(std::max(smallest, static_cast<int>(std::ceil(factor * d.columns - 1e-9))));
 }
 
 }  // namespace
