@@ -80,6 +80,15 @@ std::optional<ExitRecord> exit_record(const AllocationRequest& request, const st
   return record && record->job_id == job_id ? record : std::nullopt;
 }
 
+// Names are compared without their domains: systems write them with and without.
+bool holds(const JobStatus& job, const std::string& node) {
+  const auto short_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  const auto hosts = model::expand_hosts(job.hosts);
+  return hosts.has_error() || std::any_of(hosts.value().begin(), hosts.value().end(), [&](const auto& host) {
+           return short_name(host) == short_name(node);
+         });
+}
+
 // Starts a command that outlives us, and watches it for a moment: exits with its code if it ends, else 0.
 model::Command detached(const model::Command& command, const std::filesystem::path& output, Duration watch) {
   static constexpr const char* script =
@@ -347,8 +356,7 @@ Result<void> BatchHost::launch_agent(const AllocationRequest& request, const std
   if (rank < 0 || rank >= static_cast<int>(nodes.size()))
     return make_error(ErrorCode::not_found, fmt::format("job {} has no node of rank {}", job_id, rank));
   const std::string& node = nodes[static_cast<std::size_t>(rank)];
-  const auto held = model::expand_hosts(job.hosts);
-  if (held.has_value() && std::find(held.value().begin(), held.value().end(), node) == held.value().end())
+  if (!holds(job, node))
     return make_error(ErrorCode::not_found,
                       fmt::format("job {} has lost node {}; it holds {}", job_id, node, job.hosts));
   const auto output = request.pilot_dir / "logs" / fmt::format("launch-node-{}.log", rank + 1);

@@ -111,10 +111,9 @@ HostTiming quick() {
   HostTiming timing;
   timing.first_delay = milliseconds(5);
   timing.longest_delay = milliseconds(20);
-  timing.patience = seconds(10);
+  timing.patience = seconds(60);
   timing.settle = milliseconds(30);
   timing.settle_look = milliseconds(5);
-  timing.cancel = milliseconds(300);
   timing.cancel_look = milliseconds(5);
   timing.launch = milliseconds(300);
   return timing;
@@ -303,8 +302,11 @@ TEST_F(BatchHostTest, CancellingAJobThatNobodyKnowsIsSuccess) {
 }
 
 TEST_F(BatchHostTest, SaysWhenACancelledJobStays) {
+  HostTiming timing = quick();
+  timing.cancel = milliseconds(100);
+  BatchHost hasty{std::make_unique<PlayDialect>(folder.string()), timing, clocks};
   when("poll", "echo 7 ending");
-  const auto cancelled = host.cancel(request, "7");
+  const auto cancelled = hasty.cancel(request, "7");
   ASSERT_FALSE(cancelled.has_value());
   EXPECT_EQ(cancelled.error().code, ErrorCode::timed_out);
   EXPECT_THAT(cancelled.error().message, HasSubstr("the job is still ending"));

@@ -49,6 +49,10 @@ std::string variable(std::string_view name, std::string_view value) {
   return fmt::format("{}={}\n", name, value);
 }
 
+std::int64_t whole_seconds(Duration time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
 // `memory` is the node's memory as a folder.
 std::string scratch_wanted(const std::string& scratch) {
   if (scratch.empty()) return ":";
@@ -104,6 +108,10 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += variable("cores_wanted", spec.cores_per_node > 0 ? std::to_string(spec.cores_per_node) : "");
   text += variable("memory_wanted",
                    spec.memory_per_node.count > 0 ? std::to_string(spec.memory_per_node.count) : "");
+  text += variable("carries_environment", parts.carries_environment ? "1" : "");
+  text += variable("writes_own_output", parts.writes_own_output ? "1" : "");
+  text += variable("warning_after",
+                   parts.warning_after ? std::to_string(whole_seconds(*parts.warning_after)) : "");
   text += variable("job_id", parts.job_id);
   text += variable("submit_host", parts.submit_host);
   text += function("list_nodes", parts.list_nodes);

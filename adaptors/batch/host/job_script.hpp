@@ -37,7 +37,10 @@ struct JobScript {
   std::string submit_host;   // expands to the name of the host where the job was submitted
   std::string scratch;       // expands to the system's own folder for this job on a node, or to nothing
   std::string on_each_node;  // runs "$@" once on each node and ends when all have ended
-  std::string also_on_each_node;  // the same while on_each_node runs
+  std::string also_on_each_node;          // the same while on_each_node runs
+  bool carries_environment = false;       // the launcher does not pass the job's environment on
+  bool writes_own_output = false;         // the system would show it only when the job has ended
+  std::optional<Duration> warning_after;  // where the system sends no USR1 before the end
 };
 
 // Options that every batch system has because the script is ours: prologue, network, extra, skip.

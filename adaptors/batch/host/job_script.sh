@@ -86,6 +86,8 @@ run_node() {
   local rank=$1 node=node-$(($1 + first_node)) root address
   umask 077
   exec </dev/null >>"$pilot_dir/logs/$node.log" 2>&1
+  # shellcheck source=/dev/null
+  [ -z "$carries_environment" ] || . "$pilot_dir/allocations/$allocation.env"
   prologue
   root=$(scratch_root) || exit 5
   mkdir -m 700 "$root" 2>/dev/null
@@ -155,10 +157,23 @@ write_down() {
   "$@" >"$file.new" && mv "$file.new" "$file"
 }
 
+# What the job was given and a system's launcher does not pass on; what belongs to one host stays there.
+environment() {
+  local name
+  compgen -e | while read -r name; do
+    case $name in
+      PBS_* | TMPDIR | HOSTNAME | PWD | OLDPWD | SHLVL | _ | BASH*) ;;
+      *) declare -p "$name" ;;
+    esac
+  done
+}
+
 run_job() {
-  local cause='end' launcher code
+  local cause='end' launcher code timer=''
   cd "$pilot_dir" || exit 1
   umask 077
+  [ -z "$writes_own_output" ] || exec >>"logs/$allocation.log" 2>&1
+  [ -z "$carries_environment" ] || write_down "allocations/$allocation.env" environment
   rm -f "allocations/$allocation.exit"
   write_down "allocations/$allocation.nodes" list_nodes || exit 1
   write_down "allocations/$allocation.memory" node_memory
@@ -169,12 +184,21 @@ run_job() {
     on_each_node /bin/bash "$script" node
   } &
   launcher=$!
+  if [ -n "$warning_after" ]; then
+    (
+      trap 'kill "$!"' TERM
+      sleep "$warning_after" &
+      wait "$!" && kill -USR1 $$
+    ) &
+    timer=$!
+  fi
   wait "$launcher"
   code=$?
   while kill -0 "$launcher" 2>/dev/null; do
     wait "$launcher"
     code=$?
   done
+  [ -z "$timer" ] || kill "$timer" 2>/dev/null
   write_down "allocations/$allocation.exit" echo "$job_id $code $(date +%s) $cause"
   exit "$code"
 }

@@ -18,10 +18,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 bool eventually(const std::function<bool()>& condition) {
-  const Deadline deadline(system_clock(), std::chrono::seconds(20));
+  const Deadline deadline(system_clock(), std::chrono::seconds(60));
   while (!condition()) {
     if (deadline.passed()) return false;
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // yielding would starve what it waits for
   }
   return true;
 }
@@ -71,7 +71,7 @@ class JobScriptTest : public testing::Test {
     command.argv.insert(command.argv.end(), role.begin(), role.end());
     command.env = {{"X", "x y"}};
     command.directory = folder.string();
-    const auto started = proc::spawn(command, {output_file(request), {}});
+    const auto started = proc::spawn(command, {parts.writes_own_output ? "" : output_file(request), {}});
     EXPECT_TRUE(started.has_value());
     jobs.push_back(started.value());
     return started.value();
@@ -169,6 +169,56 @@ TEST_F(JobScriptTest, ATerminatedJobWaitsForItsAgents) {
   ASSERT_TRUE(eventually([&] { return record().has_value(); }));
   EXPECT_EQ(record()->cause, "told to end");
   EXPECT_TRUE(std::filesystem::is_empty(root()));
+}
+
+// Without a system that warns: the script's own clock.
+TEST_F(JobScriptTest, WarnsByItsOwnClock) {
+  parts.warning_after = std::chrono::seconds(1);
+  start();
+  ASSERT_TRUE(says("told")) << log();
+  ASSERT_TRUE(eventually([&] { return record().has_value(); }));
+  EXPECT_EQ(record()->cause, "time");
+}
+
+TEST_F(JobScriptTest, TheTimerEndsWithTheJob) {
+  parts.warning_after = std::chrono::seconds(86311);
+  const auto job = start();
+  ASSERT_TRUE(says("<node>"));
+  kill(agent_pid(), SIGTERM);
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(job); }));
+  EXPECT_EQ(record()->cause, "end");
+  const auto sleeps = [] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const auto command = read_file(entry.path() / "cmdline");
+      if (command.has_value() && command.value() == std::string("sleep\0"
+                                                                "86311\0",
+                                                                12))
+        return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(eventually([&] { return !sleeps(); }));
+}
+
+// A launcher that gives a bare environment, as pbsdsh does.
+TEST_F(JobScriptTest, CarriesTheEnvironmentToTheNodes) {
+  parts.carries_environment = true;
+  parts.on_each_node = "env -i PATH=\"$PATH\" PBS_NODENUM=0 X='x y' \"$@\"";
+  request.spec.batch["prologue"] = "echo \"<$AWKWARD>\" \"${PBS_NODENUM:-}\"";
+  ASSERT_EQ(setenv("AWKWARD", "it's\n\"two\" $lines", 1), 0);
+  ASSERT_EQ(setenv("PBS_NODENUM", "77", 1), 0);
+  start();
+  unsetenv("AWKWARD");
+  unsetenv("PBS_NODENUM");
+  EXPECT_TRUE(says("<it's\n\"two\" $lines> 0")) << log();
+}
+
+TEST_F(JobScriptTest, WritesItsOutputWhileItRuns) {
+  parts.writes_own_output = true;
+  parts.on_each_node = "echo here; \"$@\"";
+  request.allocation = "a1";
+  start();
+  EXPECT_TRUE(eventually([&] { return tail_of_file(output_file(request), 1) == "here"; }));
 }
 
 TEST_F(JobScriptTest, TheProloguePreparesTheNode) {
