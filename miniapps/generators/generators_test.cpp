@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "miniapps/generators/clusters.hpp"
 #include "miniapps/generators/random.hpp"
 #include "miniapps/generators/scan.hpp"
 
@@ -104,6 +105,44 @@ TEST(Scan, CountsGiveTheLineIntegralsBack) {
   }
   EXPECT_LT(error, 0.08);  // 5 deviations of 1/sqrt(50000 * 0.15 * 0.8)
   EXPECT_NEAR(*std::max_element(truth.begin(), truth.end()), -std::log(0.15), 0.15);
+}
+
+TEST(ClusterStream, PointsLieAroundTheCentresOfTheirTime) {
+  for (ClusterKind kind : {ClusterKind::fixed, ClusterKind::drifting, ClusterKind::changing}) {
+    ClusterSpec spec;
+    spec.kind = kind;
+    spec.deviation = 0.01;
+    const ClusterStream stream(spec);
+    std::vector<float> points(500 * 3);
+    for (double time : {0.0, 17.0, 41.0}) {
+      stream.batch(7, time, points);
+      const std::vector<double> centres = stream.centres(time);
+      std::vector<int> seen(spec.clusters);
+      for (int p = 0; p < 500; ++p) {
+        int nearest = -1;
+        for (int c = 0; c < spec.clusters; ++c) {
+          double sum = 0;
+          for (int j = 0; j < 3; ++j) sum += std::pow(points[p * 3 + j] - centres[c * 3 + j], 2);
+          if (sum < 0.01) nearest = c;
+        }
+        ASSERT_GE(nearest, 0);
+        ++seen[nearest];
+      }
+      for (int c = 0; c < spec.clusters; ++c) EXPECT_EQ(seen[c] > 0, stream.is_there(c, time)) << c;
+    }
+  }
+}
+
+TEST(ClusterStream, BatchesAreReproducibleAndDiffer) {
+  ClusterSpec spec;
+  spec.kind = ClusterKind::uniform;
+  std::vector<float> a(300), b(300), c(300);
+  ClusterStream(spec).batch(1, 0, a);
+  ClusterStream(spec).batch(1, 5, b);
+  ClusterStream(spec).batch(2, 0, c);
+  EXPECT_EQ(a, b);
+  EXPECT_NE(a, c);
+  for (float v : a) EXPECT_LE(std::abs(v), 10.0f);
 }
 
 }  // namespace

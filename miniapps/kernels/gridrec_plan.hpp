@@ -21,7 +21,7 @@ namespace miniapps::kernels {
 // Taps of the interpolation kernel with weights tabulated over the offset; linear interpolation between
 // entries.
 struct SpreadKernel {
-  int width = 4;                      // taps per axis, 2 to 8
+  int width = 4;                      // taps per axis: 4, 5 or 8
   int intervals = 0;                  // table rows - 1
   std::vector<float> table;           // [intervals + 2][8]: weight of tap i at distance offset - width/2 + i
   double shape = 0;                   // Kaiser-Bessel's beta

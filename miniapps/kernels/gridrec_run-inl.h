@@ -255,17 +255,11 @@ HWY_INLINE void spread(const GridrecPlan& plan, const GridrecAngle& angle, const
 template <int S>
 HWY_INLINE void spread_any(const GridrecPlan& plan, const GridrecAngle& angle, const float* z, size_t lane,
                            float* grid) {
-  switch (plan.kernel.width) {
-    case 3:
-      return spread<S, 3>(plan, angle, z, lane, grid);
+  switch (plan.kernel.width) {  // the widths of kernel_width()
     case 4:
       return spread<S, 4>(plan, angle, z, lane, grid);
     case 5:
       return spread<S, 5>(plan, angle, z, lane, grid);
-    case 6:
-      return spread<S, 6>(plan, angle, z, lane, grid);
-    case 7:
-      return spread<S, 7>(plan, angle, z, lane, grid);
     default:
       return spread<S, 8>(plan, angle, z, lane, grid);
   }

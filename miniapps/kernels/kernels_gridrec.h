@@ -31,6 +31,21 @@ PK_API pk_status pk_mean_frames_u16(const uint16_t* in, int32_t frames, int64_t 
 PK_API pk_status pk_mean_frames_f32(const float* in, int32_t frames, int64_t pixels, float* mean,
                                     pk_error* error);
 
+/* Replaces values that stand more than `threshold` above the median of their eight neighbours in a plane
+ * [rows][columns] (stray photons), and values that are not finite, by that median; in place.  For raw data
+ * the planes are projections or sinograms; flats and darks are cleaned apart, each frame a plane, before
+ * their mean.  replaced may be NULL. */
+PK_API pk_status pk_remove_zingers_u16(uint16_t* data, int32_t planes, int32_t rows, int32_t columns,
+                                       float threshold, int64_t* replaced, pk_error* error);
+PK_API pk_status pk_remove_zingers_f32(float* data, int32_t planes, int32_t rows, int32_t columns,
+                                       float threshold, int64_t* replaced, pk_error* error);
+
+/* Takes out stripes of minus-log data, which would become rings, by the sorting method of Vo et al. 2018
+ * (algorithm 3); sino [slices][angles][columns] in place.  window: odd, wider than twice the widest stripe
+ * (21 is usual). */
+PK_API pk_status pk_remove_rings(float* sino, int32_t slices, int32_t angles, int32_t columns, int32_t window,
+                                 pk_error* error);
+
 /* Sets pixels outside the circle of radius ratio * min(rows, cols) / 2 around the image's middle to `value`.
  * image [slices][rows][cols], in place. */
 PK_API pk_status pk_circ_mask(float* image, int32_t slices, int32_t rows, int32_t cols, double ratio,

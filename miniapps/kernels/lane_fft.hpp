@@ -37,4 +37,11 @@ struct RealFftPlan {
   explicit RealFftPlan(int n);
 };
 
+// For tests and bench: the transforms of the best instruction set by themselves.  x and y hold size (real:
+// size/2 + 1) elements of 2 * lanes floats; returns the one of them that has the result.
+int transform_lanes();
+float* run_transform(const FftPlan& plan, float* x, float* y, bool inverse);
+float* run_real_forward(const RealFftPlan& plan, float* x, float* y);
+float* run_real_inverse(const RealFftPlan& plan, float* x, float* y);
+
 }  // namespace miniapps::kernels

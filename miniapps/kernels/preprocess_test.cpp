@@ -82,6 +82,46 @@ TEST(CircMask, LeavesTheCircleOnly) {
   }
 }
 
+TEST(RemoveZingers, TakesThemOutAndNothingElse) {
+  generators::ScanSpec spec;
+  spec.columns = 128;
+  spec.angles = 90;
+  spec.slices = 1;
+  const generators::Scan clean(spec);
+  spec.zingers = 0.003;
+  const generators::Scan dirty(spec);
+  std::vector<std::uint16_t> wanted(90 * 128), raw(90 * 128);
+  clean.raw_slice(0, 0, 0, wanted);
+  dirty.raw_slice(0, 0, 0, raw);
+  int hit = 0;
+  for (std::size_t i = 0; i < raw.size(); ++i) hit += raw[i] != wanted[i];
+  ASSERT_GT(hit, 10);
+  std::vector<float> as_float(raw.begin(), raw.end());
+  std::int64_t replaced = 0, replaced_float = 0;
+  ASSERT_EQ(pk_remove_zingers_u16(raw.data(), 1, 90, 128, 20000, &replaced, nullptr), PK_OK);
+  EXPECT_EQ(replaced, hit);
+  for (std::size_t i = 0; i < raw.size(); ++i) EXPECT_LT(std::abs(int(raw[i]) - int(wanted[i])), 16000) << i;
+  as_float[5000] = NAN;
+  ASSERT_EQ(pk_remove_zingers_f32(as_float.data(), 1, 90, 128, 20000, &replaced_float, nullptr), PK_OK);
+  EXPECT_EQ(replaced_float, hit + 1);
+  EXPECT_TRUE(std::isfinite(as_float[5000]));
+}
+
+TEST(RemoveRings, BringsThePictureBack) {
+  Truth truth = make_truth(generators::shepp_logan(), 180, 160, 79.5, 0.9);
+  const std::vector<float> clean = truth.sino;
+  for (int c : {41, 70, 83, 84, 120})
+    for (int a = 0; a < 180; ++a) truth.sino[a * 160 + c] += 0.04f * float(c % 7 - 3) + 1.5f;
+  std::vector<float> dirty = truth.sino;
+  ASSERT_EQ(pk_remove_rings(truth.sino.data(), 1, 180, 160, 11, nullptr), PK_OK);
+  Gridrec gridrec(describe(180, 160, truth.theta));
+  const auto best = gridrec.run(clean, 1), with = gridrec.run(dirty, 1), without = gridrec.run(truth.sino, 1);
+  const double before = compare(with.data(), best.data(), 160, 0.9).rmse,
+               after = compare(without.data(), best.data(), 160, 0.9).rmse;
+  EXPECT_LT(after, 0.45 * before);
+  EXPECT_EQ(pk_remove_rings(truth.sino.data(), 1, 180, 160, 10, nullptr), PK_INVALID_ARGUMENT);
+}
+
 TEST(FindCentre, IsRightForPhantomsAnywhere) {
   for (double centre : {127.5, 120.3, 140.85, 100.0}) {
     const Truth truth = make_truth(generators::shepp_logan(), 180, 256, centre, 0.6);

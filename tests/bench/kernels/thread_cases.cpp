@@ -1,0 +1,103 @@
+// Two threads on two cores: how much more they do than one.
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "tests/bench/kernels/cases.hpp"
+#include "tests/bench/kernels/timing.hpp"
+
+namespace bench_kernels {
+namespace {
+
+// work(t) is the work of thread t; both must be the same amount.
+Row measure(const std::string& name, const Options& options, const std::function<void(int)>& work) {
+  // Alternately, so that what else the machine does meets both alike.
+  std::vector<double> ratios;
+  Options part = options;
+  part.seconds = options.seconds / 3;
+  for (int i = 0; i < 3; ++i) {
+    const double one = wall_seconds(name + " one", part, [&] { work(0); });
+    const double two = wall_seconds(name + " two", part, [&] {
+      std::thread other([&] { work(1); });
+      work(0);
+      other.join();
+    });
+    ratios.push_back(2 * one / two);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  Row row;
+  row.name = name + ", two threads";
+  row.shown = format("%.2f x", ratios[1]);
+  row.goal = ">= 1.9";
+  row.reached = ratios[1] >= 1.9;
+  row.peer = format("%u processors", std::thread::hardware_concurrency());
+  return row;
+}
+
+}  // namespace
+
+std::vector<Row> measure_threads(const Options& options) {
+  std::vector<Row> rows;
+  {
+    const Scan scan = make_scan(360, 512, 8);
+    pk_gridrec_desc desc;
+    pk_gridrec_desc_init(&desc, 360, 512, scan.theta.data());
+    pk_gridrec_plan* plan = nullptr;
+    pk_gridrec_plan_create(&desc, &plan, nullptr);
+    const Owner<pk_gridrec_plan> owner(plan);
+    Owner<pk_gridrec_scratch> scratch[2];
+    std::vector<float> image[2];
+    for (int t = 0; t < 2; ++t) {
+      pk_gridrec_scratch* made = nullptr;
+      pk_gridrec_scratch_create(plan, 8, &made, nullptr);
+      scratch[t].reset(made);
+      image[t].resize(8 * 512 * 512);
+    }
+    rows.push_back(measure("GridRec", options, [&](int t) {
+      pk_gridrec_run(plan, scratch[t].get(), scan.sino.data(), nullptr, 8, image[t].data(), nullptr);
+    }));
+  }
+  {
+    const Scan scan = make_scan(180, 256, 4);
+    pk_iterative_desc desc;
+    pk_iterative_desc_init(&desc, 180, 256, scan.theta.data());
+    pk_iterative_plan* plan = nullptr;
+    pk_iterative_plan_create(&desc, &plan, nullptr);
+    const Owner<pk_iterative_plan> owner(plan);
+    Owner<pk_iterative_scratch> scratch[2];
+    std::vector<float> image[2];
+    for (int t = 0; t < 2; ++t) {
+      pk_iterative_scratch* made = nullptr;
+      pk_iterative_scratch_create(plan, &made, nullptr);
+      scratch[t].reset(made);
+      image[t].resize(4 * 256 * 256);
+    }
+    rows.push_back(measure("ML-EM", options, [&](int t) {
+      pk_iterative_run(plan, scratch[t].get(), scan.sino.data(), nullptr, 4, 2, 0, image[t].data(), nullptr,
+                       nullptr, nullptr);
+    }));
+  }
+  {
+    constexpr int k = 100, d = 32, n = 20000;
+    std::mt19937 random(1);
+    std::vector<float> points(n * d);
+    for (float& v : points) v = std::normal_distribution<float>()(random);
+    std::vector<double> centres(k * d);
+    pk_kmeans_random_centres(k, d, 1, centres.data(), nullptr);
+    pk_kmeans_model* model = nullptr;
+    pk_kmeans_create(k, d, centres.data(), nullptr, &model, nullptr);
+    const Owner<pk_kmeans_model> owner(model);
+    Owner<pk_kmeans_partial> partial[2];
+    for (auto& p : partial) {
+      pk_kmeans_partial* made = nullptr;
+      pk_kmeans_partial_create(k, d, &made, nullptr);
+      p.reset(made);
+    }
+    rows.push_back(measure("KMeans", options, [&](int t) {
+      pk_kmeans_assign_f32(model, partial[t].get(), points.data(), n, nullptr, nullptr);
+    }));
+  }
+  return rows;
+}
+
+}  // namespace bench_kernels
