@@ -36,13 +36,14 @@ svg text.legend{fill:var(--fg)}
 .level{stroke-width:1.5;stroke-dasharray:5 4}
 .bar{fill:var(--processor);opacity:.85}
 .mark{stroke:var(--fg);stroke-dasharray:2 3}
-.slices{display:grid;grid-template-columns:repeat(auto-fill,minmax(220px,1fr));gap:16px}
+.slices{display:grid;grid-template-columns:repeat(auto-fill,minmax(280px,1fr));gap:16px}
 .slices img{display:block;width:100%;height:auto;border-radius:8px;background:#000}
 .slices figcaption{font-weight:400;font-size:13px;color:var(--muted);margin:6px 0 0}
 table{border-collapse:collapse;width:100%}
-th,td{text-align:left;vertical-align:top;padding:6px 12px 6px 0;border-top:1px solid var(--rule);overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:6px 12px 6px 0;border-top:1px solid var(--rule)}
+td{overflow-wrap:anywhere}
 tr th[scope=row]{font-weight:400;color:var(--muted);white-space:nowrap;width:1%;padding-right:24px}
-thead th{color:var(--muted);font-weight:500;border-top:0}
+thead th{white-space:nowrap;color:var(--muted);font-weight:500;border-top:0}
 .wide td,.wide thead th:not(:first-child){text-align:right}
 @media print{body{background:#fff}section,figure{break-inside:avoid}}
 )css";

@@ -242,7 +242,7 @@ void ProcessGridrec::show_progress(const ProcessReport& report, ProgressPrinter&
 int ProcessGridrec::finish(const ProcessReport& report, const pilot::Result<void>& result,
                            std::uint64_t counted) const {
   if (typed_.json) fmt::print("{}\n", processors::to_json(report, true));
-  fmt::print(stderr, "{}", processors::report_table(report));
+  if (result || report.messages > 0) fmt::print(stderr, "{}", processors::report_table(report));
   if (!result) return report_error(result.error());
   if (report.ended_by == "signal") {
     fmt::print(stderr, "ended by {}\n", stop_.load() == SIGINT ? "Ctrl-C" : "SIGTERM");

@@ -121,6 +121,8 @@ void ProcessReport::merge(const ProcessReport& other, const std::string& name) {
 }
 
 std::string progress_line(const ProcessReport& r, double rate, std::uint64_t counted, std::uint64_t wanted) {
+  if (r.messages == 0 && r.in_flight == 0)
+    return fmt::format("waiting for messages of topic '{}' for {:.0f} s", r.topic, r.elapsed_s);
   std::string text =
       wanted == 0 ? fmt::format("{} messages", r.messages) : fmt::format("{} of {} blocks", counted, wanted);
   const double message_mb = per(static_cast<double>(r.bytes) / 1e6, static_cast<double>(r.messages));

@@ -117,6 +117,8 @@ TEST(ProcessReport, ProgressSaysWhatIsUnusual) {
   auto r = sample();
   EXPECT_EQ(progress_line(r, 2, 0, 0),
             "4 messages, 2.0/s, 1.5 MB/s, p50 20.2 ms, 5 waiting, 1 repeated, 1 dead letters");
+  EXPECT_EQ(progress_line({.topic = "frames", .elapsed_s = 7}, 0, 0, 10),
+            "waiting for messages of topic 'frames' for 7 s");
   EXPECT_THAT(progress_line(r, 2, 3, 10), HasSubstr("3 of 10 blocks"));
   const auto json = nlohmann::json::parse(progress_json(r, 2));
   EXPECT_EQ(json["event"], "progress");

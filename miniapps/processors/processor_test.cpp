@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "miniapps/processors/output_census.hpp"
-#include "miniapps/processors/testing_frames.hpp"
+#include "miniapps/processors/test_support.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
 
@@ -14,7 +14,7 @@ namespace miniapps::processors {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace testing_frames;
+using namespace test_support;
 using testing::HasSubstr;
 
 const std::string run_id = "07070707070707070707070707070707";

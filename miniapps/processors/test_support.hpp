@@ -15,7 +15,7 @@
 #include "miniapps/processors/reconstructor.hpp"
 #include "miniapps/transports/transport.hpp"
 
-namespace miniapps::processors::testing_frames {
+namespace miniapps::processors::test_support {
 
 struct Shape {
   std::uint32_t angles = 8;
@@ -150,4 +150,4 @@ class MemoryConsumer final : public transports::Consumer {
   std::map<std::int32_t, std::size_t> next_;
 };
 
-}  // namespace miniapps::processors::testing_frames
+}  // namespace miniapps::processors::test_support
