@@ -11,7 +11,8 @@ kill -9 "$broker"
 within 60 "the broker is started again" restarted demo kafka/broker-2 "$broker"
 check "status counts the restart" test "$(status_of demo "[s['restarts'] for s in d['services'] if s['id'] == 'kafka/broker-2'][0]")" = 1
 check "events tell why" grep -q "killed by signal 9" <(pilot events demo)
-check "the source got every message acknowledged" wait "$source"
+acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
+check "the source got every message acknowledged" acknowledged
 check "300 of them" test "$(json "d['acked']" <source.json)" = 300
 check "all 300 are reconstructed" miniapp process gridrec --pilot demo --output out --count 300 --progress none --json >process.json
 check "it stops" pilot stop demo

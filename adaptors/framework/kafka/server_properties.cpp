@@ -153,6 +153,8 @@ std::string broker_properties(const Cluster& cluster, const Server& server) {
   lines.set("inter.broker.listener.name", "CLIENT");
   set_internal_topics(lines, cluster.placement);
   set_sizes(lines, cluster, server);
+  // A mistyped topic is an error, and asking about one does not make it with the wrong partitions.
+  lines.set("auto.create.topics.enable", "false");
   lines.set("group.initial.rebalance.delay.ms", 0);  // a group of one starts at once
   for (const auto& [key, value] : cluster.options.config) lines.set(key, value);
   return lines.text();
