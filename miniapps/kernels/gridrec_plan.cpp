@@ -83,8 +83,11 @@ std::vector<float> to_float(const std::vector<double>& values) {
   return {values.begin(), values.end()};
 }
 
+// Taps must not reach around the grid more than once.
+constexpr int least_size = 16;
+
 int transform_size(const pk_gridrec_desc& d) {
-  return smooth_size(static_cast<int>(std::ceil(d.padding * d.columns - 1e-9)));
+  return smooth_size(std::max(least_size, static_cast<int>(std::ceil(d.padding * d.columns - 1e-9))));
 }
 
 int grid_size(const pk_gridrec_desc& d) {
