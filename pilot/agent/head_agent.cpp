@@ -141,8 +141,9 @@ struct HeadAgent::Impl {
   void cannot_listen(const Error& error) {
     const auto phase = log->state().phase;
     if (phase != model::PilotPhase::submitted && phase != model::PilotPhase::starting) return give_up(error);
-    log::error("{}", error.text());
-    const auto written = log->append(model::PilotPhaseChanged{model::PilotPhase::failed, error.text()});
+    const std::string cause = error.text() + "; the spec's network.ports names the range";
+    log::error("{}", cause);
+    const auto written = log->append(model::PilotPhaseChanged{model::PilotPhase::failed, cause});
     end(written.has_value() ? 0 : 1);
   }
 

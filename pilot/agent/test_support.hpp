@@ -39,7 +39,7 @@ inline std::string content(const std::filesystem::path& path) {
 
 // Runs the loop until the condition holds.  False when it does not within `limit`.
 template <typename Condition>
-bool eventually(EventLoop& loop, Condition condition, Duration limit = std::chrono::seconds(20)) {
+bool eventually(EventLoop& loop, Condition condition, Duration limit = std::chrono::seconds(60)) {
   const Deadline deadline(system_clock(), limit);
   while (!condition()) {
     if (deadline.passed()) return false;

@@ -38,7 +38,7 @@ class AgentsFixture : public testing::Test {
     registry_.add(std::make_unique<FakeFramework>());
     registry_.add(std::make_unique<FakeBatch>([this](int rank) {
       loop_.post([this, rank] {
-        if (relaunch_) start_node(rank + 1);
+        if (relaunch_ && !nodes_.contains(rank + 1)) start_node(rank + 1);
       });
     }));
   }
@@ -62,7 +62,7 @@ class AgentsFixture : public testing::Test {
   void start_head() {
     HeadOptions options;
     options.pilot_dir = folder_->path();
-    options.timing.node_silence = 500ms;
+    options.timing.node_silence = 2s;
     options.timing.first_relaunch = 50ms;
     options.timing.lost_while_stopping = 2s;
     options.tick = 20ms;
@@ -104,9 +104,14 @@ class AgentsFixture : public testing::Test {
     ASSERT_TRUE(reaches(PilotPhase::ready)) << explain();
   }
 
-  model::PilotState state() const {
-    auto content = store::read_event_log(folder_->path() / "events.jsonl");
-    return content.has_value() ? model::fold(content.value().events) : model::PilotState{};
+  // As the log says; only what is new is read.
+  const model::PilotState& state() {
+    auto fresh = store::read_event_log(folder_->path() / "events.jsonl", read_bytes_);
+    if (fresh.has_value()) {
+      for (const auto& event : fresh.value().events) model::apply(state_, event);
+      read_bytes_ = fresh.value().complete_bytes;
+    }
+    return state_;
   }
 
   std::string explain() const {
@@ -124,8 +129,8 @@ class AgentsFixture : public testing::Test {
     return eventually([&] { return state().phase == phase; });
   }
 
-  model::ProcessIdentity process_of(const std::string& service) const {
-    const auto current = state();
+  model::ProcessIdentity process_of(const std::string& service) {
+    const auto& current = state();
     const auto* found = current.service_state(service);
     return found == nullptr ? model::ProcessIdentity{} : found->process;
   }
@@ -166,6 +171,8 @@ class AgentsFixture : public testing::Test {
   std::unique_ptr<HeadAgent> head_;
   std::map<int, std::unique_ptr<NodeAgent>> nodes_;
   std::optional<net::ControlClient> client_;
+  model::PilotState state_;
+  std::uint64_t read_bytes_ = 0;
   std::optional<int> head_code_;
   std::map<int, int> codes_;
   bool relaunch_ = true;
