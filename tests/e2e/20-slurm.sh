@@ -32,7 +32,7 @@ end_cluster() {
 trap end_cluster EXIT
 
 as_user() { # on the login node
-  (cd / && "$cluster" exec -u "$VC_USER" head env -u PILOT_HOME -u TMPDIR PATH="$programs:/usr/bin:/bin" \
+  (cd / && "$cluster" exec -u "$VC_USER" head env -u PILOT_HOME -u TMPDIR -u XDG_STATE_HOME PATH="$programs:/usr/bin:/bin" \
     KAFKA_HOME="$kafka" sh -c 'cd && exec "$@"' sh "$@")
 }
 on_node() { (cd / && "$cluster" exec "$@"); }
