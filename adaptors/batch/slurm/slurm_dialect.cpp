@@ -93,12 +93,11 @@ host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
 
 model::Command SlurmDialect::submit(const AllocationRequest& request,
                                     const std::filesystem::path& script) const {
-  model::Command command;
+  model::Command command;  // its environment becomes the job's
   command.argv = {"env"};
   for (const host::Directive& directive : directives_of(request))
     command.argv.insert(command.argv.end(), {"-u", overruling_variable(directive.name)});
   command.argv.insert(command.argv.end(), {"sbatch", "--parsable", script.string()});
-  command.env = {{"LC_ALL", "C"}};
   command.directory = request.pilot_dir;
   return command;
 }
@@ -199,7 +198,6 @@ model::Command SlurmDialect::run_on(const std::string& job_id, const std::string
   command.argv = {"srun",    "--jobid=" + job_id,  "--overlap",       "--nodes=1", "--ntasks=1",
                   "--mem=0", "--nodelist=" + node, "--cpu-bind=none", "--no-kill", "--export=ALL"};
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
-  command.env = {{"LC_ALL", "C"}};
   command.directory = "/";
   return command;
 }

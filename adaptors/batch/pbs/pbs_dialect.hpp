@@ -1,0 +1,37 @@
+// OpenPBS and PBS Professional, as of version 14; tried against answers of OpenPBS 23.06.
+#pragma once
+
+#include "adaptors/batch/host/batch_dialect.hpp"
+#include "adaptors/batch/pbs/directives.hpp"
+
+namespace pilot::adaptors::pbs {
+
+class PbsDialect final : public host::BatchDialect {
+ public:
+  std::string_view name() const override { return "pbs"; }
+  std::string_view system() const override { return "PBS"; }
+  std::string_view summary() const override { return "nodes of a PBS cluster, by one batch job"; }
+  std::vector<plugin::OptionDoc> options() const override { return directive_options(); }
+  Result<void> check(const model::PilotSpec& spec) const override { return check_directives(spec); }
+  host::JobScript script(const plugin::AllocationRequest& request) const override;
+
+  model::Command submit(const plugin::AllocationRequest& request,
+                        const std::filesystem::path& script) const override;
+  Result<std::string> submitted(const proc::CommandResult& answer) const override;
+  model::Command find(const plugin::AllocationRequest& request) const override;
+  Result<std::vector<std::string>> found(const plugin::AllocationRequest& request,
+                                         const proc::CommandResult& answer) const override;
+  model::Command poll(const std::vector<std::string>& job_ids) const override;
+  Result<std::vector<host::JobStatus>> polled(const proc::CommandResult& answer) const override;
+  model::Command history(const std::vector<std::string>& job_ids) const override;
+  Result<std::vector<host::JobStatus>> remembered(const proc::CommandResult& answer) const override;
+  model::Command cancel(const std::string& job_id) const override;
+  Result<void> cancelled(const proc::CommandResult& answer) const override;
+  model::Command release(const std::string& job_id, const std::vector<std::string>& kept,
+                         const std::vector<std::string>& dropped) const override;
+  Result<void> released(const proc::CommandResult& answer) const override;
+  model::Command run_on(const std::string& job_id, const std::string& node,
+                        const std::vector<std::string>& argv) const override;
+};
+
+}  // namespace pilot::adaptors::pbs
