@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ class Collector : public benchmark::BenchmarkReporter {
 template <typename Body>
 double time_of(const std::string& name, const Options& options, Body body, bool real) {
   constexpr int repetitions = 7;
+  std::fprintf(stderr, "measuring %s\n", name.c_str());
   benchmark::ClearRegisteredBenchmarks();
   auto* registered = benchmark::RegisterBenchmark(name.c_str(), [&](benchmark::State& state) {
     for (auto _ : state) body();
