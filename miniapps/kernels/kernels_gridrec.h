@@ -15,9 +15,9 @@ extern "C" {
  *   out[s][a][c] = -log(clamp((raw[s][a][c] - dark[s][c]) / (flat[s][c] - dark[s][c]), floor, ceiling))
  * raw [slices][angles][columns]; flat, dark [slices][columns] are means over frames (pk_mean_frames_*), dark
  * may be NULL (0); flat NULL means that raw are transmissions already.  floor > 0 bounds opaque, negative and
- * NaN counts (1e-6 is usual); ceiling bounds glare (INFINITY: none).  Where flat - dark is not a positive
- * number (dead pixel) the value is interpolated from the nearest live columns of the row; a row without any
- * is 0. f32 only: out == raw is allowed. */
+ * NaN counts (1e-6 is usual); ceiling bounds glare (INFINITY: none).  Where flat - dark is not above a
+ * fiftieth of the slice's median (dead pixel) the value is interpolated from the nearest live columns of the
+ * row; a row without any is 0.  f32 only: out == raw is allowed. */
 PK_API pk_status pk_normalize_minus_log_u16(const uint16_t* raw, const float* flat, const float* dark,
                                             int32_t slices, int32_t angles, int32_t columns, float floor,
                                             float ceiling, float* out, pk_error* error);

@@ -65,6 +65,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace miniapps::kernels {
@@ -96,20 +97,33 @@ void bridge_dead(const std::vector<int>& dead, const std::vector<char>& is_dead,
   }
 }
 
+// A pixel that answers to the beam with less than this is dead: a fiftieth of the row's median.
+float least_response(const std::vector<float>& open, std::vector<float>& sorted) {
+  sorted.clear();
+  for (float v : open)
+    if (v > 0 && std::isfinite(v)) sorted.push_back(v);
+  if (sorted.empty()) return std::numeric_limits<float>::infinity();
+  std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
+  return std::max(0.02f * sorted[sorted.size() / 2], std::numeric_limits<float>::min());
+}
+
 template <typename T>
 void normalize_all(const T* raw, const float* flat, const float* dark, int slices, int angles, int columns,
                    float floor, float ceiling, float* out) {
-  std::vector<float> offset(columns), gain(columns);
+  std::vector<float> offset(columns), open(columns), gain(columns), sorted;
   std::vector<char> is_dead(columns);
   std::vector<int> dead;
   for (int s = 0; s < slices; ++s) {
-    dead.clear();
     for (int c = 0; c < columns; ++c) {
       const std::size_t i = std::size_t(s) * columns + c;
       offset[c] = dark == nullptr ? 0.0f : dark[i];
-      const float open = flat == nullptr ? 1.0f : flat[i] - offset[c];
-      is_dead[c] = !(open > 0 && std::isfinite(open) && std::isfinite(1 / open));
-      gain[c] = is_dead[c] ? 0.0f : 1 / open;
+      open[c] = flat == nullptr ? 1.0f : flat[i] - offset[c];
+    }
+    const float least = least_response(open, sorted);
+    dead.clear();
+    for (int c = 0; c < columns; ++c) {
+      is_dead[c] = !(open[c] > least && std::isfinite(open[c]));
+      gain[c] = is_dead[c] ? 0.0f : 1 / open[c];
       if (is_dead[c]) dead.push_back(c);
     }
     const NormalizeRow row{offset.data(), gain.data(), floor, ceiling};

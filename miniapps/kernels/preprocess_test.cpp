@@ -55,6 +55,14 @@ TEST(NormalizeMinusLog, BoundsStrangeValuesAndBridgesDeadPixels) {
     EXPECT_NEAR(raw[8], std::log(4.0f) * 2 / 3, 1e-5);
     EXPECT_NEAR(raw[18], std::log(2.0f), 1e-5);
   });
+  // Noise of the darks makes a dead pixel's flat differ from its dark by a little.
+  std::vector<float> noisy(8, 50.0f), answer(8, 100.0f);
+  answer[4] = 0.7f;
+  noisy[4] = 0.1f;
+  ASSERT_EQ(pk_normalize_minus_log_f32(noisy.data(), answer.data(), nullptr, 1, 1, 8, 1e-6f, INFINITY,
+                                       noisy.data(), nullptr),
+            PK_OK);
+  EXPECT_NEAR(noisy[4], std::log(2.0f), 1e-5);
   std::vector<float> raw(4, 1.0f), flat(4, 0.0f);
   ASSERT_EQ(
       pk_normalize_minus_log_f32(raw.data(), flat.data(), nullptr, 1, 1, 4, 1e-3f, 2.0f, raw.data(), nullptr),

@@ -1,0 +1,5 @@
+#include "tests/bench/kernels/gallery.hpp"
+
+int main(int argc, char** argv) {
+  return gallery_main(argc, argv);
+}
