@@ -11,6 +11,10 @@
 #include "miniapps/generators/phantom.hpp"
 #include "miniapps/kernels/kernels.h"
 
+#ifndef PILOT_SOURCE_DIR
+#define PILOT_SOURCE_DIR "."  // the build says where the sources are
+#endif
+
 namespace miniapps::kernels::testing {
 
 inline constexpr double pi = 3.14159265358979323846;

@@ -34,70 +34,72 @@ Row measure(const std::string& name, const Options& options, const std::function
   return row;
 }
 
+Row measure_gridrec_threads(const Options& options) {
+  const Scan scan = make_scan(360, 512, 8);
+  pk_gridrec_desc desc;
+  pk_gridrec_desc_init(&desc, 360, 512, scan.theta.data());
+  pk_gridrec_plan* plan = nullptr;
+  pk_gridrec_plan_create(&desc, &plan, nullptr);
+  const Owner<pk_gridrec_plan> owner(plan);
+  Owner<pk_gridrec_scratch> scratch[2];
+  std::vector<float> image[2];
+  for (int t = 0; t < 2; ++t) {
+    pk_gridrec_scratch* made = nullptr;
+    pk_gridrec_scratch_create(plan, 8, &made, nullptr);
+    scratch[t].reset(made);
+    image[t].resize(8 * 512 * 512);
+  }
+  return measure("GridRec", options, [&](int t) {
+    pk_gridrec_run(plan, scratch[t].get(), scan.sino.data(), nullptr, 8, image[t].data(), nullptr);
+  });
+}
+
+Row measure_mlem_threads(const Options& options) {
+  const Scan scan = make_scan(180, 256, 4);
+  pk_iterative_desc desc;
+  pk_iterative_desc_init(&desc, 180, 256, scan.theta.data());
+  pk_iterative_plan* plan = nullptr;
+  pk_iterative_plan_create(&desc, &plan, nullptr);
+  const Owner<pk_iterative_plan> owner(plan);
+  Owner<pk_iterative_scratch> scratch[2];
+  std::vector<float> image[2];
+  for (int t = 0; t < 2; ++t) {
+    pk_iterative_scratch* made = nullptr;
+    pk_iterative_scratch_create(plan, &made, nullptr);
+    scratch[t].reset(made);
+    image[t].resize(4 * 256 * 256);
+  }
+  return measure("ML-EM", options, [&](int t) {
+    pk_iterative_run(plan, scratch[t].get(), scan.sino.data(), nullptr, 4, 2, 0, image[t].data(), nullptr,
+                     nullptr, nullptr);
+  });
+}
+
+Row measure_kmeans_threads(const Options& options) {
+  constexpr int k = 100, d = 32, n = 20000;
+  std::mt19937 random(1);
+  std::vector<float> points(n * d);
+  for (float& v : points) v = std::normal_distribution<float>()(random);
+  std::vector<double> centres(k * d);
+  pk_kmeans_random_centres(k, d, 1, centres.data(), nullptr);
+  pk_kmeans_model* model = nullptr;
+  pk_kmeans_create(k, d, centres.data(), nullptr, &model, nullptr);
+  const Owner<pk_kmeans_model> owner(model);
+  Owner<pk_kmeans_partial> partial[2];
+  for (auto& p : partial) {
+    pk_kmeans_partial* made = nullptr;
+    pk_kmeans_partial_create(k, d, &made, nullptr);
+    p.reset(made);
+  }
+  return measure("KMeans", options, [&](int t) {
+    pk_kmeans_assign_f32(model, partial[t].get(), points.data(), n, nullptr, nullptr);
+  });
+}
+
 }  // namespace
 
 std::vector<Row> measure_threads(const Options& options) {
-  std::vector<Row> rows;
-  {
-    const Scan scan = make_scan(360, 512, 8);
-    pk_gridrec_desc desc;
-    pk_gridrec_desc_init(&desc, 360, 512, scan.theta.data());
-    pk_gridrec_plan* plan = nullptr;
-    pk_gridrec_plan_create(&desc, &plan, nullptr);
-    const Owner<pk_gridrec_plan> owner(plan);
-    Owner<pk_gridrec_scratch> scratch[2];
-    std::vector<float> image[2];
-    for (int t = 0; t < 2; ++t) {
-      pk_gridrec_scratch* made = nullptr;
-      pk_gridrec_scratch_create(plan, 8, &made, nullptr);
-      scratch[t].reset(made);
-      image[t].resize(8 * 512 * 512);
-    }
-    rows.push_back(measure("GridRec", options, [&](int t) {
-      pk_gridrec_run(plan, scratch[t].get(), scan.sino.data(), nullptr, 8, image[t].data(), nullptr);
-    }));
-  }
-  {
-    const Scan scan = make_scan(180, 256, 4);
-    pk_iterative_desc desc;
-    pk_iterative_desc_init(&desc, 180, 256, scan.theta.data());
-    pk_iterative_plan* plan = nullptr;
-    pk_iterative_plan_create(&desc, &plan, nullptr);
-    const Owner<pk_iterative_plan> owner(plan);
-    Owner<pk_iterative_scratch> scratch[2];
-    std::vector<float> image[2];
-    for (int t = 0; t < 2; ++t) {
-      pk_iterative_scratch* made = nullptr;
-      pk_iterative_scratch_create(plan, &made, nullptr);
-      scratch[t].reset(made);
-      image[t].resize(4 * 256 * 256);
-    }
-    rows.push_back(measure("ML-EM", options, [&](int t) {
-      pk_iterative_run(plan, scratch[t].get(), scan.sino.data(), nullptr, 4, 2, 0, image[t].data(), nullptr,
-                       nullptr, nullptr);
-    }));
-  }
-  {
-    constexpr int k = 100, d = 32, n = 20000;
-    std::mt19937 random(1);
-    std::vector<float> points(n * d);
-    for (float& v : points) v = std::normal_distribution<float>()(random);
-    std::vector<double> centres(k * d);
-    pk_kmeans_random_centres(k, d, 1, centres.data(), nullptr);
-    pk_kmeans_model* model = nullptr;
-    pk_kmeans_create(k, d, centres.data(), nullptr, &model, nullptr);
-    const Owner<pk_kmeans_model> owner(model);
-    Owner<pk_kmeans_partial> partial[2];
-    for (auto& p : partial) {
-      pk_kmeans_partial* made = nullptr;
-      pk_kmeans_partial_create(k, d, &made, nullptr);
-      p.reset(made);
-    }
-    rows.push_back(measure("KMeans", options, [&](int t) {
-      pk_kmeans_assign_f32(model, partial[t].get(), points.data(), n, nullptr, nullptr);
-    }));
-  }
-  return rows;
+  return {measure_gridrec_threads(options), measure_mlem_threads(options), measure_kmeans_threads(options)};
 }
 
 }  // namespace bench_kernels
