@@ -142,6 +142,12 @@ class BatchContract : public testing::TestWithParam<std::string> {
       found.push_back({std::stoi(entry.path().filename()), std::stoi(stat.value().substr(name_end + 4)),
                        std::stoi(*(rank + 1))});
     }
+    // The shell that plays an agent forks: for a moment its child looks like one.
+    const auto all = found;
+    std::erase_if(found, [&all](const Agent& one) {
+      return std::any_of(all.begin(), all.end(),
+                         [&one](const Agent& other) { return other.pid == one.parent; });
+    });
     std::sort(found.begin(), found.end());
     return found;
   }
@@ -175,8 +181,7 @@ TEST_P(BatchContract, OneAgentPerNodeAndNothingAfterwards) {
   auto three = request(3);
   three.spec.walltime = std::chrono::minutes(30);
   const std::string job = submit(three);
-  ASSERT_TRUE(eventually([&] { return agents().size() == 3; }));
-  EXPECT_THAT(ranks(), ElementsAre(0, 1, 2));
+  ASSERT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 1, 2}; }));
   const auto status = poll(three, job);
   EXPECT_EQ(status.phase, AllocationPhase::running) << status.reason;
   ASSERT_TRUE(status.ends_at.has_value());
