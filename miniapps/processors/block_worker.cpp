@@ -24,6 +24,11 @@ pilot::WallTime wall_time(std::uint64_t ns) {
   return pilot::WallTime(pilot::Duration(static_cast<std::int64_t>(ns)));
 }
 
+std::size_t floats_of(const Done& done) {
+  const auto& d = done.volume->description();
+  return done.range.count * d.rows * d.columns;
+}
+
 std::size_t blocks_per_call(std::uint32_t slices_per_call, const formats::FrameHeader& header) {
   const auto bytes = std::uint64_t{header.slice_count} * header.columns * header.columns * sizeof(float);
   const auto by_slices = slices_per_call / std::max(header.slice_count, 1u);
@@ -34,10 +39,11 @@ std::size_t blocks_per_call(std::uint32_t slices_per_call, const formats::FrameH
 }  // namespace
 
 BlockWorker::BlockWorker(Algorithm& algorithm, VolumeStore& store, DeadLetters& dead_letters,
-                         const pilot::Clock& clock, std::size_t index)
+                         ResultBufferPool& buffers, const pilot::Clock& clock, std::size_t index)
     : algorithm_(algorithm),
       store_(store),
       dead_letters_(dead_letters),
+      buffers_(buffers),
       clock_(clock),
       index_(index),
       reconstructor_(algorithm.make_reconstructor()) {}
@@ -95,8 +101,14 @@ Result<void> BlockWorker::reconstruct(std::span<const Pending> pending) {
 
 Result<void> BlockWorker::reconstruct_group(std::span<const Pending> group) {
   std::vector<formats::FrameView> frames;
-  for (const auto& member : group) frames.push_back(member.frame);
-  auto made = reconstructor_->run(frames);
+  std::size_t floats = 0;
+  for (const auto& member : group) {
+    frames.push_back(member.frame);
+    floats += floats_of(*member.done);
+  }
+  const auto buffer = buffers_.take(floats);
+  auto rest = buffer->first(floats);
+  const auto made = reconstructor_->run(frames, rest);
   if (!made && made.error().code != ErrorCode::usage) return made.error();
   if (!made && group.size() == 1)
     return set_aside(*group.front().message, made.error().message, *group.front().done);
@@ -104,13 +116,12 @@ Result<void> BlockWorker::reconstruct_group(std::span<const Pending> group) {
     for (std::size_t i = 0; i < group.size(); ++i) PILOT_TRY_VOID(reconstruct_group(group.subspan(i, 1)));
     return pilot::ok();
   }
-  auto slices = made.value();
   for (const auto& member : group) {
-    const auto& d = member.done->volume->description();
-    const auto mine = slices.first(member.done->range.count * d.rows * d.columns);
-    PILOT_TRY_VOID(member.done->volume->write(member.done->range, mine));
-    member.done->handled.result_bytes = mine.size_bytes();
-    slices = slices.subspan(mine.size());
+    auto& done = *member.done;
+    done.buffer = buffer;
+    done.slices = rest.first(floats_of(done));
+    done.handled.result_bytes = done.slices.size_bytes();
+    rest = rest.subspan(done.slices.size());
   }
   return pilot::ok();
 }

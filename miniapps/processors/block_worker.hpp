@@ -1,5 +1,5 @@
-// What one worker thread does with messages: decode, look whether the result is there already, reconstruct,
-// write; or set aside what can't be used.
+// What one worker thread does with messages: decode, look whether the result is there already, reconstruct;
+// or set aside what can't be used.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,28 @@
 #include "miniapps/processors/dead_letters.hpp"
 #include "miniapps/processors/process_metrics.hpp"
 #include "miniapps/processors/reconstructor.hpp"
+#include "miniapps/processors/result_buffer.hpp"
 #include "miniapps/processors/volume_store.hpp"
 #include "miniapps/transports/transport.hpp"
 #include "pilot/base/clock.hpp"
 
 namespace miniapps::processors {
 
-// A message with its result written, but not yet safe on disk.
+// A message with its result, not yet on disk.
 struct Done {
   transports::Position position;
   Handled handled;
   std::shared_ptr<Volume> volume;  // none: a dead letter
   SliceRange range;
+  std::shared_ptr<ResultBuffer> buffer;  // none: nothing to write, it was there already
+  std::span<const float> slices;         // in the buffer
 };
 
 class BlockWorker {
  public:
   // References must outlive it.  `index` is the worker's number in the metrics.
-  BlockWorker(Algorithm& algorithm, VolumeStore& store, DeadLetters& dead_letters, const pilot::Clock& clock,
-              std::size_t index);
+  BlockWorker(Algorithm& algorithm, VolumeStore& store, DeadLetters& dead_letters, ResultBufferPool& buffers,
+              const pilot::Clock& clock, std::size_t index);
 
   // How many messages are best handled together, going by the last ones.
   std::size_t messages_per_call() const { return messages_per_call_; }
@@ -53,6 +56,7 @@ class BlockWorker {
   Algorithm& algorithm_;
   VolumeStore& store_;
   DeadLetters& dead_letters_;
+  ResultBufferPool& buffers_;
   const pilot::Clock& clock_;
   const std::size_t index_;
   std::unique_ptr<Reconstructor> reconstructor_;

@@ -100,15 +100,16 @@ class GridrecReconstructor final : public Reconstructor {
  public:
   GridrecReconstructor(Plans& plans, std::optional<double> centre) : plans_(plans), centre_(centre) {}
 
-  Result<std::span<const float>> run(std::span<const FrameView> blocks) override {
+  Result<void> run(std::span<const FrameView> blocks, std::span<float> out) override {
     const auto& first = blocks.front().header;
     std::size_t slices = 0;
     for (const auto& block : blocks) slices += block.header.slice_count;
     if (first.angles > INT32_MAX || first.columns > INT32_MAX || slices > INT32_MAX)
       return pilot::make_error(ErrorCode::usage, "the shape is beyond what the kernels can count");
     PILOT_TRY_VOID(prepare(blocks.front()));
-    sino_.resize(slices * first.angles * first.columns);
-    image_.resize(slices * first.columns * first.columns);
+    assert(out.size() == slices * first.columns * first.columns);
+    // Only grows: shrinking and growing again would fill with zeros each time.
+    sino_.resize(std::max(sino_.size(), slices * first.angles * first.columns));
     centres_.clear();
     for (const auto& block : blocks) {
       PILOT_TRY_VOID(minus_log(block, sino_.data() + centres_.size() * first.angles * first.columns));
@@ -118,9 +119,9 @@ class GridrecReconstructor final : public Reconstructor {
     }
     pk_error error{};
     if (pk_gridrec_run(plan_.plan.get(), scratch_.get(), sino_.data(), centres_.data(),
-                       static_cast<std::int32_t>(slices), image_.data(), &error) != PK_OK)
+                       static_cast<std::int32_t>(slices), out.data(), &error) != PK_OK)
       return kernel_error(error);
-    return std::span<const float>(image_);
+    return pilot::ok();
   }
 
  private:
@@ -162,7 +163,7 @@ class GridrecReconstructor final : public Reconstructor {
   const std::optional<double> centre_;
   Plan plan_;
   std::unique_ptr<pk_gridrec_scratch, ScratchDeleter> scratch_;
-  std::vector<float> sino_, image_;
+  std::vector<float> sino_;
   std::vector<double> centres_;
 };
 

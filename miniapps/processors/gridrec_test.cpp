@@ -45,10 +45,12 @@ std::vector<float> reconstruct(const GridrecParameters& parameters,
   EXPECT_TRUE(algorithm.has_value());
   std::vector<formats::FrameView> frames;
   for (const auto& message : messages) frames.push_back(formats::decode_frame(message).value());
-  const auto reconstructor = algorithm.value()->make_reconstructor();
-  const auto image = reconstructor->run(frames);
-  EXPECT_TRUE(image.has_value()) << image.error().text();
-  return {image.value().begin(), image.value().end()};
+  std::size_t slices = 0;
+  for (const auto& frame : frames) slices += frame.header.slice_count;
+  std::vector<float> image(slices * columns * columns, -1);
+  const auto result = algorithm.value()->make_reconstructor()->run(frames, image);
+  EXPECT_TRUE(result.has_value()) << result.error().text();
+  return image;
 }
 
 float middle(const std::vector<float>& image) {

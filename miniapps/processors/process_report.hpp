@@ -16,7 +16,7 @@ struct WorkerFigures {
   std::string name;  // "0" or "process.thread": "1.0"
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  double busy_s = 0;  // decoding, reconstructing and writing, not waiting
+  double busy_s = 0;  // decoding and reconstructing, not waiting
   double cpu_s = 0;   // of that, on a core
 };
 

@@ -137,7 +137,7 @@ void Processor::shut_down() {
 }
 
 void Processor::work(std::size_t index) {
-  BlockWorker worker(*options_.algorithm, *store_, dead_letters_, *options_.clock, index);
+  BlockWorker worker(*options_.algorithm, *store_, dead_letters_, buffers_, *options_.clock, index);
   const auto workers = static_cast<std::size_t>(options_.parallelism);
   while (true) {
     auto messages = queue_.pop_some(worker.messages_per_call(), workers);
@@ -171,7 +171,13 @@ Result<void> Processor::commit(std::vector<Done>& batch) {
     if (batch[i].volume) of_volume[batch[i].volume.get()].push_back(i);
   for (const auto& [volume, members] : of_volume) {
     std::vector<SliceRange> ranges;
-    for (auto i : members) ranges.push_back(batch[i].range);
+    for (auto i : members) {
+      auto& done = batch[i];
+      ranges.push_back(done.range);
+      if (!done.buffer) continue;
+      PILOT_TRY_VOID(volume->write(done.range, done.slices));
+      done.buffer.reset();
+    }
     PILOT_TRY(const auto marked, store_->commit(*volume, ranges));
     for (std::size_t k = 0; k < members.size(); ++k)
       batch[members[k]].handled.outcome = marked.was_new[k] ? Outcome::stored : Outcome::duplicate;

@@ -1,9 +1,9 @@
-// The native engine: one thread receives, a bounded queue, workers that decode, reconstruct and write,
-// one thread that makes results permanent and only then acknowledges their messages.
+// The native engine: one thread receives, a bounded queue, workers that decode and reconstruct, one
+// thread that makes results permanent and only then acknowledges their messages.
 //
-//     receive -> queue -> worker 0..n-1 -> finished -> sync, mark, acknowledge
+//     receive -> queue -> worker 0..n-1 -> done -> write, sync, mark, acknowledge
 //
-// Back-pressure goes from right to left: results that are not synced yet bound the workers, the queue
+// Back-pressure goes from right to left: results that are not written yet bound the workers, the queue
 // bounds the receiver, and what the receiver leaves stays with the broker.
 #pragma once
 
@@ -39,7 +39,7 @@ struct ProcessorOptions {
   int processes = 1;                     // for the report
   std::size_t dead_letter_limit = 1000;  // kept in the folder
   pilot::Bytes queue{32ULL << 20};       // messages that wait for a worker, per worker
-  pilot::Bytes unsynced{128ULL << 20};   // results that wait for the disk
+  pilot::Bytes unsynced{128ULL << 20};   // results that wait for the disk, about
   const pilot::Clock* clock = &pilot::system_clock();
 };
 
@@ -84,6 +84,7 @@ class Processor {
   DeadLetters dead_letters_;
   ProcessMetrics metrics_;
   InFlight in_flight_;
+  ResultBufferPool buffers_;
   BoundedQueue<transports::Message> queue_;
   BoundedQueue<Done> done_;
   std::unique_ptr<transports::Consumer> consumer_;

@@ -17,11 +17,11 @@ class Reconstructor {
  public:
   virtual ~Reconstructor() = default;
 
-  // Blocks of one geometry (may_share_a_call) -> their slices one after another, [sum of slice_count][rows]
-  // [columns], valid until the next call.  Same block and parameters, same bits, whatever company it has:
+  // Blocks of one geometry (may_share_a_call) -> out, their slices one after another, [sum of slice_count]
+  // [rows][columns].  Same block and parameters, same bits, whatever company it has:
   // that is what makes a repeat after a crash harmless.  Errors: usage (such blocks can't be reconstructed),
   // failed (out of memory ...).
-  virtual pilot::Result<std::span<const float>> run(std::span<const formats::FrameView> blocks) = 0;
+  virtual pilot::Result<void> run(std::span<const formats::FrameView> blocks, std::span<float> out) = 0;
 };
 
 // Can these two be reconstructed in one call?  Vector units like several slices at a time.

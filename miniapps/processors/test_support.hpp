@@ -74,20 +74,19 @@ class CopyAlgorithm : public Algorithm {
  private:
   struct Copy final : Reconstructor {
     explicit Copy(CopyAlgorithm& a) : algorithm(a) {}
-    pilot::Result<std::span<const float>> run(std::span<const formats::FrameView> blocks) override {
-      image.clear();
+    pilot::Result<void> run(std::span<const formats::FrameView> blocks, std::span<float> out) override {
+      std::size_t next = 0;
       for (const auto& block : blocks) {
         if (algorithm.before) PILOT_TRY_VOID(algorithm.before(block.header));
-        const auto n = std::size_t{block.header.columns} * block.header.columns;
+        const auto pixels =
+            std::size_t{block.header.slice_count} * block.header.columns * block.header.columns;
         const auto* raw = reinterpret_cast<const std::uint16_t*>(block.data.data());
-        for (std::size_t i = 0; i < n * block.header.slice_count; ++i)
-          image.push_back(raw[i % (block.data.size() / 2)]);
+        for (std::size_t i = 0; i < pixels; ++i) out[next++] = raw[i % (block.data.size() / 2)];
       }
       algorithm.largest_call = std::max<std::size_t>(algorithm.largest_call, blocks.size());
-      return std::span<const float>(image);
+      return pilot::ok();
     }
     CopyAlgorithm& algorithm;
-    std::vector<float> image;
   };
 };
 

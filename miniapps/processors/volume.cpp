@@ -8,6 +8,8 @@
 #include <cassert>
 #include <cerrno>
 
+#include "miniapps/processors/result_buffer.hpp"
+
 namespace miniapps::processors {
 
 using pilot::Result;
@@ -93,11 +95,17 @@ Result<std::shared_ptr<Volume>> Volume::open(const std::filesystem::path& path, 
     ::close(fd);
     return layout.error().while_doing(fmt::format("opening '{}'", path.string()));
   }
-  return std::shared_ptr<Volume>(new Volume(fd, std::move(layout).value(), path, std::move(hook)));
+  // Past the page cache: a third of the processor time of a copied write, and twice the rate (README).
+  const int direct_fd = ::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
+  return std::shared_ptr<Volume>(new Volume(fd, direct_fd, std::move(layout).value(), path, std::move(hook)));
 }
 
-Volume::Volume(int fd, formats::VolumeLayout layout, std::filesystem::path path, StepHook hook)
-    : fd_(fd), layout_(std::move(layout)), path_(std::move(path)), hook_(std::move(hook)) {}
+Volume::Volume(int fd, int direct_fd, formats::VolumeLayout layout, std::filesystem::path path, StepHook hook)
+    : fd_(fd),
+      direct_fd_(direct_fd),
+      layout_(std::move(layout)),
+      path_(std::move(path)),
+      hook_(std::move(hook)) {}
 
 Volume::~Volume() {
   ::close(fd_);
@@ -127,10 +135,26 @@ Result<void> Volume::write(SliceRange range, std::span<const float> values) {
   const auto slice_bytes = description().rows * description().columns * sizeof(float);
   assert(range.begin + range.count <= description().slices);
   assert(values.size_bytes() == range.count * slice_bytes);
-  if (!write_all(fd_, values.data(), values.size_bytes(), layout_.data_offset + range.begin * slice_bytes))
+  const auto offset = layout_.data_offset + range.begin * slice_bytes;
+  if (!write_direct(values.data(), values.size_bytes(), offset) &&
+      !write_all(fd_, values.data(), values.size_bytes(), offset))
     return failure("write", errno);
   step("written");
   return pilot::ok();
+}
+
+// False: not done, or not all of it; the other way does it and says why if that fails, too.
+bool Volume::write_direct(const void* from, std::size_t size, std::uint64_t offset) {
+  const auto aligned = [](std::uint64_t n) { return n % disk_alignment == 0; };
+  if (direct_fd_ < 0 || !direct_works_ || !aligned(reinterpret_cast<std::uintptr_t>(from)) ||
+      !aligned(size) || !aligned(offset))
+    return false;
+  if (write_all(direct_fd_, from, size, offset)) {
+    step("written directly");
+    return true;
+  }
+  if (errno == EINVAL) direct_works_ = false;  // the file system wants another alignment
+  return false;
 }
 
 Result<void> Volume::reserve() {

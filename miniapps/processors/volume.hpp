@@ -5,6 +5,7 @@
 // the same volume open; mark() takes a lock that the kernel releases when its holder dies.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -40,7 +41,8 @@ class Volume {
   // All of these slices are there and marked.  Errors: failed.
   pilot::Result<bool> has(SliceRange range) const;
 
-  // values [count][rows][columns].  Not safe on disk before sync().  Errors: failed (disk full ...).
+  // values [count][rows][columns].  Goes to the disk without a copy where values, slices and file system are
+  // aligned for it (result_buffer.hpp).  Not safe before sync().  Errors: failed (disk full ...).
   pilot::Result<void> write(SliceRange range, std::span<const float> values);
 
   // Takes the space of the whole volume, so that a full disk shows now.  Errors: failed.
@@ -64,13 +66,16 @@ class Volume {
   pilot::Result<std::vector<float>> read_slice(std::uint32_t slice) const;
 
  private:
-  Volume(int fd, formats::VolumeLayout layout, std::filesystem::path path, StepHook hook);
+  bool write_direct(const void* from, std::size_t size, std::uint64_t offset);
+  Volume(int fd, int direct_fd, formats::VolumeLayout layout, std::filesystem::path path, StepHook hook);
   pilot::Error failure(std::string_view doing, int saved_errno) const;
   void step(std::string_view name) const {
     if (hook_) hook_(name);
   }
 
   int fd_;
+  int direct_fd_;  // -1: the file system has no direct writing
+  std::atomic<bool> direct_works_{true};
   formats::VolumeLayout layout_;
   std::filesystem::path path_;
   StepHook hook_;

@@ -1,5 +1,6 @@
 #include "miniapps/processors/volume_store.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <map>
 
+#include "miniapps/processors/result_buffer.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
 
@@ -19,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr std::uint32_t size = 24;  // rows and columns
+std::uint32_t size = 24;  // rows and columns; 24: blocks are not aligned to pages, 32: they are
 constexpr std::uint32_t slices = 6;
 
 formats::VolumeDescription description() {
@@ -47,13 +49,24 @@ std::vector<float> values_of(SliceRange block) {
 
 const std::vector<SliceRange> blocks = {{0, 2}, {2, 2}, {4, 2}};
 
+// In memory that is aligned for the disk, as the engine has it.
+std::shared_ptr<ResultBuffer> in_buffer(const std::vector<float>& values) {
+  static ResultBufferPool pool;
+  auto buffer = pool.take(values.size());
+  std::copy(values.begin(), values.end(), buffer->first(values.size()).begin());
+  return buffer;
+}
+
 // What a processor does with each block, one commit per block.
 pilot::Result<int> process(VolumeStore& store, const std::vector<SliceRange>& order) {
   int fresh = 0;
   for (const auto& block : order) {
     PILOT_TRY(auto place, store.place(description(), block));
     PILOT_TRY(bool there, place.volume->has(block));
-    if (!there) PILOT_TRY_VOID(place.volume->write(block, values_of(block)));
+    if (!there) {
+      const auto values = values_of(block);
+      PILOT_TRY_VOID(place.volume->write(block, in_buffer(values)->first(values.size())));
+    }
     PILOT_TRY(auto marked, store.commit(*place.volume, std::vector{block}));
     fresh += marked.was_new.at(0);
   }
@@ -63,7 +76,10 @@ pilot::Result<int> process(VolumeStore& store, const std::vector<SliceRange>& or
 class VolumeStoreTest : public testing::Test {
  protected:
   void SetUp() override { fs::create_directories(root_); }
-  void TearDown() override { fs::remove_all(root_); }
+  void TearDown() override {
+    fs::remove_all(root_);
+    size = 24;
+  }
   std::unique_ptr<VolumeStore> store(const std::string& name, StepHook hook = {}) {
     auto opened = VolumeStore::open({.folder = root_ / name, .picture = {}, .hook = std::move(hook)});
     EXPECT_TRUE(opened.has_value()) << opened.error().text();
@@ -80,7 +96,27 @@ class VolumeStoreTest : public testing::Test {
   fs::path root_ = fs::path(testing::TempDir()) / ("store-" + pilot::random_hex(6));
 };
 
-TEST_F(VolumeStoreTest, CompleteScanIsOneVolumeAndItsPicture) {
+// Blocks that go through the page cache, and such that go past it.
+class VolumeStoreSizes : public VolumeStoreTest, public testing::WithParamInterface<std::uint32_t> {
+ protected:
+  VolumeStoreSizes() { size = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(Sizes, VolumeStoreSizes, testing::Values(24, 32));
+
+TEST_F(VolumeStoreTest, AlignedBlocksGoPastThePageCacheWhereTheFileSystemCan) {
+  size = 32;
+  const auto probe = root_ / "probe";
+  const int fd = ::open(probe.c_str(), O_CREAT | O_WRONLY | O_DIRECT | O_CLOEXEC, 0600);
+  if (fd < 0) GTEST_SKIP() << "this file system has no direct writing";
+  ::close(fd);
+  int direct = 0;
+  ASSERT_TRUE(
+      process(*store("a", [&](std::string_view step) { direct += step == "written directly"; }), blocks)
+          .has_value());
+  EXPECT_EQ(direct, 3);
+}
+
+TEST_P(VolumeStoreSizes, CompleteScanIsOneVolumeAndItsPicture) {
   auto s = store("a");
   EXPECT_EQ(process(*s, {blocks[2], blocks[0]}).value(), 2);
   EXPECT_FALSE(fs::exists(s->final_path(description())));
@@ -107,7 +143,7 @@ TEST_F(VolumeStoreTest, RepeatedBlocksAreSeenAndChangeNothing) {
 
 // Kill the process after each single step that changes the disk; a second one that gets all blocks
 // again must end with the same bytes as an undisturbed run.
-TEST_F(VolumeStoreTest, KilledAtAnyStepAndRepeatedGivesTheSameBytes) {
+TEST_P(VolumeStoreSizes, KilledAtAnyStepAndRepeatedGivesTheSameBytes) {
   ASSERT_TRUE(process(*store("undisturbed"), blocks).has_value());
   const auto expected = content("undisturbed");
   int kill_at = 1;
@@ -134,7 +170,7 @@ TEST_F(VolumeStoreTest, KilledAtAnyStepAndRepeatedGivesTheSameBytes) {
   EXPECT_GT(kill_at, 15) << "the steps that were meant to be hit";
 }
 
-TEST_F(VolumeStoreTest, SeveralProcessesSharingTheFolderMakeOneScan) {
+TEST_P(VolumeStoreSizes, SeveralProcessesSharingTheFolderMakeOneScan) {
   ASSERT_TRUE(process(*store("undisturbed"), blocks).has_value());
   for (int round = 0; round < 20; ++round) {
     const auto name = "shared-" + std::to_string(round);

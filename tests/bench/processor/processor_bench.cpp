@@ -35,6 +35,8 @@ struct Settings {
   fs::path output = fs::temp_directory_path();
   std::uint64_t messages = 200;
   int repeats = 3;
+  std::vector<double> paddings = {1.0, 2.0};
+  std::vector<formats::DataType> dtypes = {formats::DataType::f32, formats::DataType::u16};
   bool json = false;
 };
 
@@ -176,10 +178,11 @@ double run_kernel(const Settings& settings, formats::DataType dtype, double padd
   const auto reconstructor = algorithm->make_reconstructor();
   const std::size_t together = algorithm->slices_per_call() / block;
   const auto message = make_frame(dtype, 0);
+  std::vector<float> image(together * block * columns * columns);
   const auto once = [&] {
     std::vector<formats::FrameView> frames;
     while (frames.size() < together) frames.push_back(value_or_exit(formats::decode_frame(message)));
-    (void)value_or_exit(reconstructor->run(frames));
+    if (auto made = reconstructor->run(frames, image); !made) give_up(made.error());
   };
   once();
   const auto count = std::max<std::uint64_t>(5, settings.messages / 4 / together);
@@ -245,6 +248,10 @@ Settings parse(int argc, char** argv) {
       settings.output = value;
     else if (option == "--messages")
       settings.messages = std::strtoull(value, nullptr, 10);
+    else if (option == "--padding")
+      settings.paddings = {std::atof(value)};
+    else if (option == "--dtype")
+      settings.dtypes = {std::string(value) == "u16" ? formats::DataType::u16 : formats::DataType::f32};
     else if (option == "--repeats")
       settings.repeats = std::atoi(value);
     else
@@ -268,8 +275,8 @@ int main(int argc, char** argv) {
       {"messages", settings.messages},
       {"repeats", settings.repeats},
       {"rows", nlohmann::ordered_json::array()}};
-  for (auto dtype : {formats::DataType::f32, formats::DataType::u16})
-    for (double padding : {1.0, 2.0}) {
+  for (auto dtype : settings.dtypes)
+    for (double padding : settings.paddings) {
       const auto row = measure(settings, dtype, padding);
       result["rows"].push_back(row);
       if (!settings.json)
