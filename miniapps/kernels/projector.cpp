@@ -19,21 +19,39 @@ using VF = hn::Vec<F>;
 using VI = hn::Vec<I>;
 constexpr int lanes = static_cast<int>(hn::MaxLanes(F()));
 
-// Values at places idx (0 to 2 * lanes - 1) of two neighbouring vectors.
+// Positions (0 to 2 * lanes - 1, half taken off) to whole and rest: adding 1.5 * 2^23 rounds to the nearest
+// whole number and leaves it in the low bits.
+struct Split {
+  explicit HWY_INLINE Split(VF position_minus_half) {
+    const VF magic = hn::Set(F(), 12582912.0f), sum = hn::Add(position_minus_half, magic);
+    whole = hn::BitCast(I(), sum);
+    rest = hn::Sub(position_minus_half, hn::Sub(sum, magic));  // -0.5 to 0.5
+  }
+  VI whole;  // the low bits
+  VF rest;
+};
+
+// Values at places of two neighbouring vectors, which hold all: slopes are at most sqrt(2).
 struct Lookup {
-  explicit HWY_INLINE Lookup(VI idx) : index(idx) {}
-  HWY_INLINE VF operator()(VF low, VF high) const {
 #if HWY_TARGET == HWY_AVX3
-    return VF{_mm512_permutex2var_ps(low.raw, index.raw, high.raw)};
-#else
+  explicit HWY_INLINE Lookup(VI low_bits) : index(low_bits) {}
+  HWY_INLINE VF operator()(const float* p) const {
     const F d;
-    const I di;
-    const auto place = hn::IndicesFromVec(d, hn::And(index, hn::Set(di, lanes - 1)));
-    const auto upper = hn::RebindMask(d, hn::Gt(index, hn::Set(di, lanes - 1)));
-    return hn::IfThenElse(upper, hn::TableLookupLanes(high, place), hn::TableLookupLanes(low, place));
-#endif
+    return VF{_mm512_permutex2var_ps(hn::LoadU(d, p).raw, index.raw, hn::LoadU(d, p + lanes).raw)};
   }
   VI index;
+#else
+  explicit HWY_INLINE Lookup(VI low_bits)
+      : place(hn::IndicesFromVec(F(), hn::And(low_bits, hn::Set(I(), lanes - 1)))),
+        upper(hn::RebindMask(F(), hn::Ne(hn::And(low_bits, hn::Set(I(), lanes)), hn::Zero(I())))) {}
+  HWY_INLINE VF operator()(const float* p) const {
+    const F d;
+    return hn::IfThenElse(upper, hn::TableLookupLanes(hn::LoadU(d, p + lanes), place),
+                          hn::TableLookupLanes(hn::LoadU(d, p), place));
+  }
+  decltype(hn::IndicesFromVec(F(), VI())) place;
+  decltype(hn::RebindMask(F(), hn::Ne(VI(), VI()))) upper;
+#endif
 };
 
 // The part of a piece of ray that lies in a pixel, from the length that they share at most.
@@ -54,29 +72,26 @@ template <int K>
 HWY_INLINE void project_line(const LineBlock& block, int angle, int l) {
   const F d;
   const LineGeometry& g = block.geometry[angle];
-  const VF one = hn::Set(d, 1.0f), inverse_width = hn::Set(d, static_cast<float>(1 / g.width));
-  const VF ramp = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<float>(g.slope)));
+  const VF half = hn::Set(d, 0.5f), inverse_width = hn::Set(d, static_cast<float>(1 / g.width));
+  const VF ramp = hn::Sub(hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<float>(g.slope))), half);
   // Left end of the piece of ray 0, counted so that pixel i covers [i, i + 1).
   const double start = g.offset + l * g.step + 0.5 - 0.5 * g.width, inverse = 1 / g.slope;
   const Range rays(std::ceil((-1.0 - start) * inverse), std::floor((block.size - start) * inverse) + 1,
                    block.columns);
-  const std::size_t at = l * block.line_pitch;
-  float* const row = block.row(angle, 0);
+  const float* images[K];
+  float* rows[K];
+  for (int k = 0; k < K; ++k)
+    images[k] = block.image[k] + l * block.line_pitch, rows[k] = block.row(angle, k);
   for (int b = rays.begin; b < rays.end; b += lanes) {
     const double position = b * g.slope + start, base = std::floor(position);
-    const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(at) + static_cast<std::ptrdiff_t>(base);
-    const VF offset = hn::Add(ramp, hn::Set(d, static_cast<float>(position - base)));
-    const VI index = hn::ConvertTo(I(), offset);
-    const VF part = hn::Sub(offset, hn::ConvertTo(d, index));
-    const VF weight = covered(hn::Sub(one, part), inverse_width);
-    const Lookup lookup(index);
+    const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(base);
+    const Split split(hn::Add(ramp, hn::Set(d, static_cast<float>(position - base))));
+    const VF weight = covered(hn::Sub(half, split.rest), inverse_width);
+    const Lookup lookup(split.whole);
     for (int k = 0; k < K; ++k) {
-      const float* const pixels = block.image[k] + from;
-      const VF left = lookup(hn::LoadU(d, pixels), hn::LoadU(d, pixels + lanes));
-      const VF right = lookup(hn::LoadU(d, pixels + 1), hn::LoadU(d, pixels + lanes + 1));
+      const VF left = lookup(images[k] + from), right = lookup(images[k] + from + 1);
       const VF value = hn::MulAdd(weight, hn::Sub(left, right), right);
-      float* const to = row + k * block.row_pitch + b;
-      hn::StoreU(hn::Add(hn::LoadU(d, to), value), d, to);
+      hn::StoreU(hn::Add(hn::LoadU(d, rows[k] + b), value), d, rows[k] + b);
     }
   }
 }
@@ -87,30 +102,30 @@ HWY_INLINE void back_project_line(const LineBlock& block, int angle, int l) {
   const LineGeometry& g = block.geometry[angle];
   const double inverse = 1 / g.slope,
                reach = 0.5 + 0.5 * g.width;  // a piece this near to a pixel's middle touches it
-  const VF ramp = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<float>(inverse)));
+  const VF half = hn::Set(d, 0.5f);
+  const VF ramp = hn::Sub(hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<float>(inverse))), half);
   const VF slope = hn::Set(d, static_cast<float>(g.slope)), far = hn::Set(d, static_cast<float>(reach));
-  const VF nearest = hn::Set(d, static_cast<float>(g.slope - reach));
+  const VF middle = hn::Set(d, static_cast<float>(0.5 * g.slope - reach));
   const VF inverse_width = hn::Set(d, static_cast<float>(1 / g.width));
   const double at = g.offset + l * g.step;
   const Range pixels(std::ceil(at - 1.0), std::floor(at + 1.0 + g.slope * block.columns) + 1, block.size);
-  const float* const row = block.row(angle, 0);
+  float* images[K];
+  const float* rows[K];
+  for (int k = 0; k < K; ++k)
+    images[k] = block.image[k] + l * block.line_pitch, rows[k] = block.row(angle, k) + 1;
   for (int i = pixels.begin; i < pixels.end; i += lanes) {
     // The rays that may touch pixel i are the two next ones after this position.
     const double position = (i - at - reach) * inverse, base = std::floor(position);
-    const float* const from = row + static_cast<std::ptrdiff_t>(base) + 1;
-    const VF offset = hn::Add(ramp, hn::Set(d, static_cast<float>(position - base)));
-    const VI index = hn::ConvertTo(I(), offset);
-    const VF part = hn::Sub(offset, hn::ConvertTo(d, index));
-    const VF distance = hn::NegMulAdd(slope, part, nearest);  // of the first ray from the pixel's middle
+    const std::ptrdiff_t from = static_cast<std::ptrdiff_t>(base);
+    const Split split(hn::Add(ramp, hn::Set(d, static_cast<float>(position - base))));
+    const VF distance = hn::NegMulAdd(slope, split.rest, middle);  // of the first ray from the pixel's middle
     const VF weight_0 = covered(hn::Sub(far, hn::Abs(distance)), inverse_width);
     const VF weight_1 = covered(hn::Sub(far, hn::Add(distance, slope)), inverse_width);
-    const Lookup lookup(index);
+    const Lookup lookup(split.whole);
     for (int k = 0; k < K; ++k) {
-      const float* const rays = from + k * block.row_pitch;
-      const VF ray_0 = lookup(hn::LoadU(d, rays), hn::LoadU(d, rays + lanes));
-      const VF ray_1 = lookup(hn::LoadU(d, rays + 1), hn::LoadU(d, rays + lanes + 1));
-      float* const to = block.image[k] + l * block.line_pitch + i;
-      hn::StoreU(hn::MulAdd(weight_1, ray_1, hn::MulAdd(weight_0, ray_0, hn::LoadU(d, to))), d, to);
+      const VF ray_0 = lookup(rows[k] + from), ray_1 = lookup(rows[k] + from + 1);
+      const VF sum = hn::MulAdd(weight_1, ray_1, hn::MulAdd(weight_0, ray_0, hn::LoadU(d, images[k] + i)));
+      hn::StoreU(sum, d, images[k] + i);
     }
   }
 }
