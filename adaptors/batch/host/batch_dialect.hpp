@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,10 +55,16 @@ class BatchDialect {
   virtual std::string_view summary() const = 0;  // one line for help
   virtual std::vector<plugin::OptionDoc> options() const = 0;
 
+  // The job that a process with this environment is in; empty: none.  `variable` gives an environment
+  // variable's value, empty if it is not set.
+  using Variables = std::function<std::string(const std::string&)>;
+  virtual std::string current_job(const Variables& variable) const = 0;
+
   // Refuses what the system would misunderstand or accept in vain.  Errors: usage, naming the option.
   virtual Result<void> check(const model::PilotSpec& spec) const = 0;
 
-  // The parts of the job script that are this system's own.
+  // The parts of the job script that are this system's own.  Within a job that runs already the
+  // directives mean nothing, and the agents must leave room for the job's other steps.
   virtual JobScript script(const plugin::AllocationRequest& request) const = 0;
 
   // Each pair is a command and the meaning of its answer.  Errors of all: usage (refused for good),

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <thread>
 
+#include "adaptors/batch/host/detached.hpp"
 #include "adaptors/batch/host/job_script.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/log.hpp"
@@ -73,13 +74,6 @@ std::string last_output(const AllocationRequest& request) {
   return tail.empty() ? "" : fmt::format("; its output ends with: {}", tail);
 }
 
-std::optional<ExitRecord> exit_record(const AllocationRequest& request, const std::string& job_id) {
-  const auto text = read_file(exit_file(request));
-  if (!text.has_value()) return std::nullopt;
-  auto record = parse_exit_record(text.value());
-  return record && record->job_id == job_id ? record : std::nullopt;
-}
-
 // Names are compared without their domains: systems write them with and without.
 bool holds(const JobStatus& job, const std::string& node) {
   const auto short_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
@@ -87,22 +81,6 @@ bool holds(const JobStatus& job, const std::string& node) {
   return hosts.has_error() || std::any_of(hosts.value().begin(), hosts.value().end(), [&](const auto& host) {
            return short_name(host) == short_name(node);
          });
-}
-
-// Starts a command that outlives us, and watches it for a moment: exits with its code if it ends, else 0.
-model::Command detached(const model::Command& command, const std::filesystem::path& output, Duration watch) {
-  static constexpr const char* script =
-      "output=$1 looks=$2; shift 2\n"
-      "setsid \"$@\" </dev/null >>\"$output\" 2>&1 &\n"
-      "while [ \"$looks\" -gt 0 ]; do\n"
-      "  kill -0 $! 2>/dev/null || { wait $!; exit; }\n"
-      "  sleep 0.1; looks=$((looks - 1))\n"
-      "done\n";
-  model::Command started = command;
-  const auto looks = watch / std::chrono::milliseconds(100);
-  started.argv = {"/bin/sh", "-c", script, "launch", output.string(), std::to_string(looks)};
-  started.argv.insert(started.argv.end(), command.argv.begin(), command.argv.end());
-  return started;
 }
 
 }  // namespace
@@ -129,7 +107,7 @@ std::string_view to_string(ExitCause cause) {
   return "none";
 }
 
-BatchHost::BatchHost(std::unique_ptr<const BatchDialect> dialect, HostTiming timing, const Clock& clock)
+BatchHost::BatchHost(std::shared_ptr<const BatchDialect> dialect, HostTiming timing, const Clock& clock)
     : dialect_(std::move(dialect)), timing_(timing), clock_(&clock) {}
 
 std::vector<plugin::OptionDoc> BatchHost::options() const {
@@ -265,7 +243,7 @@ void BatchHost::refresh(KnownJobs& known, const std::vector<std::string>& job_id
 plugin::AllocationStatus BatchHost::conclude(const AllocationRequest& request, const JobStatus& heard) const {
   plugin::AllocationStatus status{heard.job_id, heard.phase, heard.reason, heard.ends_at};
   if (heard.phase == AllocationPhase::unknown) {
-    const auto record = exit_record(request, heard.job_id);
+    const auto record = read_exit_record(request, heard.job_id);
     if (!record) return status;
     status.phase = AllocationPhase::ended;
     status.reason = fmt::format("its script ended with exit code {} ({})", record->code, record->cause);

@@ -24,11 +24,12 @@ struct HostTiming {
   Duration cancel = std::chrono::seconds(60);  // until a cancelled job is gone
   Duration cancel_look = std::chrono::milliseconds(300);
   Duration launch = std::chrono::seconds(3);  // a launcher that lives so long has launched
+  Duration leave = std::chrono::seconds(5);   // for agents that were released to end by themselves
 };
 
 class BatchHost final : public plugin::BatchAdaptor {
  public:
-  explicit BatchHost(std::unique_ptr<const BatchDialect> dialect, HostTiming timing = {},
+  explicit BatchHost(std::shared_ptr<const BatchDialect> dialect, HostTiming timing = {},
                      const Clock& clock = system_clock());
 
   std::string_view name() const override { return dialect_->name(); }
@@ -59,7 +60,7 @@ class BatchHost final : public plugin::BatchAdaptor {
   void refresh(KnownJobs& known, const std::vector<std::string>& job_ids) const;
   plugin::AllocationStatus conclude(const plugin::AllocationRequest& request, const JobStatus& heard) const;
 
-  std::unique_ptr<const BatchDialect> dialect_;
+  std::shared_ptr<const BatchDialect> dialect_;
   HostTiming timing_;
   const Clock* clock_;
 };

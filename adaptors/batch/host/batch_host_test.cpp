@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "adaptors/batch/host/play_dialect.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
 
@@ -16,96 +17,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-// A system whose tools are one script in a folder: FOLDER/answer is what they print, FOLDER/code their exit
-// code, FOLDER/calls what they were asked.
-class PlayDialect final : public BatchDialect {
- public:
-  explicit PlayDialect(std::string folder) : folder_(std::move(folder)) {}
-  std::string_view name() const override { return "play"; }
-  std::string_view system() const override { return "Play"; }
-  std::string_view summary() const override { return "for tests"; }
-  std::vector<plugin::OptionDoc> options() const override { return {}; }
-  Result<void> check(const model::PilotSpec&) const override { return ok(); }
-  JobScript script(const plugin::AllocationRequest&) const override { return {}; }
-
-  model::Command submit(const plugin::AllocationRequest&, const std::filesystem::path&) const override {
-    return tool({"submit"});
-  }
-  Result<std::string> submitted(const proc::CommandResult& answer) const override {
-    if (!answer.succeeded()) return complaint(answer);
-    return answer.out.substr(0, answer.out.find('\n'));
-  }
-  model::Command find(const plugin::AllocationRequest&) const override { return tool({"find"}); }
-  Result<std::vector<std::string>> found(const plugin::AllocationRequest&,
-                                         const proc::CommandResult& answer) const override {
-    if (!answer.succeeded()) return complaint(answer);
-    return words(answer.out);
-  }
-  model::Command poll(const std::vector<std::string>& ids) const override { return tool({"poll"}, ids); }
-  Result<std::vector<JobStatus>> polled(const proc::CommandResult& answer) const override {
-    if (!answer.succeeded()) return complaint(answer);
-    return jobs(answer.out);
-  }
-  model::Command history(const std::vector<std::string>& ids) const override {
-    return tool({"history"}, ids);
-  }
-  Result<std::vector<JobStatus>> remembered(const proc::CommandResult& answer) const override {
-    if (!answer.succeeded()) return complaint(answer);
-    return jobs(answer.out);
-  }
-  model::Command cancel(const std::string& id) const override { return tool({"cancel", id}); }
-  Result<void> cancelled(const proc::CommandResult& answer) const override {
-    return answer.succeeded() ? ok() : Result<void>(complaint(answer));
-  }
-  model::Command release(const std::string& id, const std::vector<std::string>&,
-                         const std::vector<std::string>&) const override {
-    return tool({"release", id});
-  }
-  Result<void> released(const proc::CommandResult&) const override { return ok(); }
-  model::Command run_on(const std::string& id, const std::string& node,
-                        const std::vector<std::string>&) const override {
-    return tool({"run", id, node});
-  }
-
- private:
-  model::Command tool(std::vector<std::string> arguments, const std::vector<std::string>& more = {}) const {
-    model::Command command;
-    command.argv = {folder_ + "/tool"};
-    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    command.argv.insert(command.argv.end(), more.begin(), more.end());
-    command.directory = "/";
-    return command;
-  }
-  static std::vector<std::string> words(const std::string& text) {
-    std::istringstream stream(text);
-    return {std::istream_iterator<std::string>(stream), {}};
-  }
-  // "ID pending|running|ended|never|ending NODES"
-  static std::vector<JobStatus> jobs(const std::string& text) {
-    std::vector<JobStatus> all;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-      const auto parts = words(line);
-      JobStatus job;
-      job.job_id = parts.at(0);
-      job.reason = parts.at(1);
-      job.can_never_run = parts[1] == "never";
-      job.ending = parts[1] == "ending";
-      job.phase = parts[1] == "running" || job.ending          ? AllocationPhase::running
-                  : parts[1] == "pending" || job.can_never_run ? AllocationPhase::pending
-                                                               : AllocationPhase::ended;
-      if (parts.size() > 2) job.hosts = parts[2];
-      all.push_back(job);
-    }
-    return all;
-  }
-  static Error complaint(const proc::CommandResult& answer) {
-    return make_error(answer.status.code == 5 ? ErrorCode::unavailable : ErrorCode::usage,
-                      answer.complaint("tool"));
-  }
-  std::string folder_;
-};
 
 HostTiming quick() {
   HostTiming timing;
@@ -123,12 +34,7 @@ class BatchHostTest : public testing::Test {
  protected:
   BatchHostTest() {
     EXPECT_TRUE(make_directory(folder).has_value());
-    // Each verb runs FOLDER/VERB, a line of shell; $n is how often it was called.
-    EXPECT_TRUE(write_file(folder / "tool",
-                           "#!/bin/bash\ncd \"${0%/*}\"\necho \"$*\" >>calls\nverb=$1; shift\n"
-                           "n=$(grep -c \"^$verb\" calls)\n[ ! -f $verb ] || . ./$verb\n",
-                           0700)
-                    .has_value());
+    make_play_tool(folder);
     request.pilot_id = "0123456789abcdef";
     request.allocation = "a0";
     request.nodes = 2;

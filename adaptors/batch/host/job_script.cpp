@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "adaptors/batch/host/shell_text.hpp"
-#include "pilot/base/suggest.hpp"
+#include "pilot/base/file.hpp"
 
 namespace pilot::adaptors::host {
 
@@ -104,6 +104,7 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += variable("allocation", shell_word(request.allocation));
   text += variable("script", shell_word(script_file(request).string()));
   text += variable("first_node", "1");
+  text += variable("nodes_wanted", std::to_string(request.nodes));
   text += variable("network", shell_word(network.empty() ? "auto" : network));
   text += variable("cores_wanted", spec.cores_per_node > 0 ? std::to_string(spec.cores_per_node) : "");
   text += variable("memory_wanted",
@@ -152,6 +153,14 @@ std::optional<ExitRecord> parse_exit_record(std::string_view text) {
   record.at = WallTime{std::chrono::seconds(seconds)};
   std::getline(stream >> std::ws, record.cause);
   return record;
+}
+
+std::optional<ExitRecord> read_exit_record(const plugin::AllocationRequest& request,
+                                           const std::string& job_id) {
+  const auto text = read_file(exit_file(request));
+  if (!text.has_value()) return std::nullopt;
+  auto record = parse_exit_record(text.value());
+  return record && record->job_id == job_id ? record : std::nullopt;
 }
 
 }  // namespace pilot::adaptors::host

@@ -3,6 +3,7 @@
 //
 // The one file plays three roles.  Submitted, it writes down the nodes (allocations/A.nodes) and runs
 // itself as `node` once on each; when the job is about to end it runs itself as `end` on each; at its end
+// (called as `leave`: at once, from within the job); and at its end
 // it writes allocations/A.exit ("JOB CODE SECONDS CAUSE").  As `node` it finds out what the node is
 // (address, cores, memory, scratch), keeps the agent running, and cleans up; it holds a lock for as long,
 // so that starting it twice does no harm.
@@ -67,6 +68,9 @@ struct ExitRecord {
   bool operator==(const ExitRecord&) const = default;
 };
 std::optional<ExitRecord> parse_exit_record(std::string_view text);
+// None: the job has not ended by itself, or the file is another job's.
+std::optional<ExitRecord> read_exit_record(const plugin::AllocationRequest& request,
+                                           const std::string& job_id);
 
 // The value of an option; empty if it is not given.
 std::string option(const model::PilotSpec& spec, const std::string& name);

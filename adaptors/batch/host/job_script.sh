@@ -84,6 +84,7 @@ scratch_root() {
 
 run_node() {
   local rank=$1 node=node-$(($1 + first_node)) root address
+  [ "$rank" -lt "$nodes_wanted" ] || exit 0 # a job may have more nodes than the pilot wants
   umask 077
   exec </dev/null >>"$pilot_dir/logs/$node.log" 2>&1
   # shellcheck source=/dev/null
@@ -204,6 +205,7 @@ run_job() {
 }
 
 case ${1:-} in
+  leave) also_on_each_node /bin/bash "$script" end ;;
   node) run_node "${2:-$(node_rank)}" ;;
   end) end_node "${2:-$(node_rank)}" ;;
   *) run_job ;;

@@ -13,6 +13,7 @@ class SlurmDialect final : public host::BatchDialect {
   std::string_view summary() const override { return "nodes of a Slurm cluster, by one batch job"; }
   std::vector<plugin::OptionDoc> options() const override { return directive_options(); }
   Result<void> check(const model::PilotSpec& spec) const override { return check_directives(spec); }
+  std::string current_job(const Variables& variable) const override { return variable("SLURM_JOB_ID"); }
   host::JobScript script(const plugin::AllocationRequest& request) const override;
 
   model::Command submit(const plugin::AllocationRequest& request,

@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# For tests on a virtual Slurm cluster: sourced after lib.sh.  `pilot` and all that lib.sh does with it is then
+# run by an ordinary user on the login node; the cluster goes when the test ends.
+# `start_cluster N` starts it.
+
+cluster=${source_folder:?}/scripts/vcluster
+[ "$(id -u)" = 0 ] || skip "virtual hosts need root"
+for tool in slurmctld slurmd munged; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
+unshare --net --mount true 2>/dev/null || skip "no namespaces here"
+
+export VC_KEEP=$WORK VC_DIR=$WORK/vc VC_USER=pilot-e2e
+user_home=/home/$VC_USER
+
+# What an ordinary user might not be allowed to read where it stands.
+programs=$(dirname "$(readlink -f "$(command -v pilot)")")
+kafka=$(pilot frameworks list --json | json "[f['software']['home'] for f in d['frameworks'] if f['name'] == 'kafka'][0]")
+export VC_SHOW=$programs:$kafka
+
+end_cluster() {
+  local code=$?
+  trap - EXIT
+  unset -f pilot
+  if [ "$code" -ne 0 ]; then
+    say "--- logs of the user's pilots, and of Slurm"
+    tail -n 20 "$user_home"/.local/state/pilot/*/*/logs/*.log "$user_home"/.local/state/pilot/*/*/logs/*/*.log \
+      "$VC_DIR"/log/slurmctld.log 2>/dev/null || true
+  fi
+  "$cluster" down || code=1
+  set +e
+  (exit "$code")
+  at_exit
+}
+trap end_cluster EXIT
+
+as_user() { # on the login node
+  (cd / && "$cluster" exec -u "$VC_USER" head env -u PILOT_HOME -u TMPDIR -u XDG_STATE_HOME PATH="$programs:/usr/bin:/bin" \
+    KAFKA_HOME="$kafka" sh -c 'cd && exec "$@"' sh "$@")
+}
+on_node() { (cd / && "$cluster" exec "$@"); }
+pilot() { as_user pilot "$@"; }
+jobs_of_user() { as_user squeue --noheader --me; }
+start_cluster() {
+  cluster_nodes=$1
+  check "$1 virtual hosts" "$cluster" up "$1"
+}
+nothing_on_hosts() {
+  local number host left
+  for number in $(seq "$cluster_nodes"); do
+    host=$(printf 'node%02d' "$number")
+    left=$(on_node "$host" pgrep -a -u "$VC_USER" || true)
+    [ -z "$left" ] || { say "left on $host: $left"; return 1; }
+    left=$(on_node "$host" find /tmp /dev/shm -maxdepth 1 -name 'pilot-*')
+    [ -z "$left" ] || { say "left on $host: $left"; return 1; }
+  done
+  [ -z "$(jobs_of_user)" ] || { say "left in the queue: $(jobs_of_user)"; return 1; }
+}
+
