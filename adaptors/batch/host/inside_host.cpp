@@ -58,10 +58,10 @@ std::string environment_variable(const std::string& name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-InsideHost::InsideHost(std::vector<std::shared_ptr<const BatchDialect>> dialects,
+InsideHost::InsideHost(const std::vector<std::shared_ptr<const BatchDialect>>& dialects,
                        BatchDialect::Variables variables, HostTiming timing, const Clock& clock)
     : variables_(std::move(variables)), timing_(timing), clock_(&clock) {
-  for (auto& dialect : dialects)
+  for (const auto& dialect : dialects)
     systems_.push_back({dialect, std::make_unique<BatchHost>(dialect, timing, clock)});
 }
 

@@ -14,8 +14,8 @@ namespace pilot::adaptors::host {
 class InsideHost final : public plugin::BatchAdaptor {
  public:
   // The first of the dialects whose job we are in is used; `variables` is the environment.
-  InsideHost(std::vector<std::shared_ptr<const BatchDialect>> dialects, BatchDialect::Variables variables,
-             HostTiming timing = {}, const Clock& clock = system_clock());
+  InsideHost(const std::vector<std::shared_ptr<const BatchDialect>>& dialects,
+             BatchDialect::Variables variables, HostTiming timing = {}, const Clock& clock = system_clock());
 
   std::string_view name() const override { return "allocation"; }
   std::string_view summary() const override { return "nodes of the Slurm or PBS job that this runs in"; }
