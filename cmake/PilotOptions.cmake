@@ -11,7 +11,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 option(PILOT_WERROR "Treat compiler warnings as errors" ON)
-option(PILOT_USE_FFTW "Use FFTW (GPL-2+) for the FFTs when it is installed" ON)
+option(PILOT_USE_FFTW "Measure against FFTW (GPL-2+) in the kernels' benchmark when it is installed" ON)
 set(PILOT_SANITIZE "" CACHE STRING "Sanitizers for every target: empty, address (with undefined) or thread")
 option(PILOT_FUZZ "Build the fuzz targets with libFuzzer (needs clang); scripts/fuzz does" OFF)
 
