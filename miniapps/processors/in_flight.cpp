@@ -6,6 +6,7 @@ namespace miniapps::processors {
 
 void InFlight::add(std::int32_t partition) {
   const std::lock_guard lock(mutex_);
+  if (abandoned_) return;  // the receiver may fetch one more while a worker fails
   ++count_[partition];
   ++total_;
 }
@@ -21,6 +22,7 @@ void InFlight::remove(std::int32_t partition) {
 
 void InFlight::abandon() {
   const std::lock_guard lock(mutex_);
+  abandoned_ = true;
   count_.clear();
   total_ = 0;
   changed_.notify_all();

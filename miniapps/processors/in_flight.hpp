@@ -16,7 +16,7 @@ class InFlight {
   void add(std::int32_t partition);
   void remove(std::int32_t partition);
   std::size_t total() const;
-  // Nothing will be finished any more: wakes whoever waits.
+  // Nothing will be finished any more, not even what is added later: nobody waits from now on.
   void abandon();
 
   // Waits until nothing of these partitions is under way.  False when `limit` passed first.
@@ -27,6 +27,7 @@ class InFlight {
   std::condition_variable changed_;
   std::map<std::int32_t, std::size_t> count_;
   std::size_t total_ = 0;
+  bool abandoned_ = false;
 };
 
 }  // namespace miniapps::processors
