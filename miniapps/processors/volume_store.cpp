@@ -51,12 +51,14 @@ Result<void> check_writable(const fs::path& folder) {
   return pilot::ok();
 }
 
-// Half-made volumes of processes that died; a living one needs far less than ten minutes.
+// Half-made files of processes that died (the second prefix is pilot::write_file's); a living one needs far
+// less than ten minutes.
 void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
   const auto old = fs::file_time_type::clock::now() - std::chrono::minutes(10);
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (!entry.path().filename().string().starts_with(temporary_prefix)) continue;
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(temporary_prefix) && !name.starts_with(".tmp-")) continue;
     if (fs::last_write_time(entry.path(), ignored) < old) fs::remove(entry.path(), ignored);
   }
 }
@@ -228,7 +230,11 @@ Result<void> VolumeStore::finish(Volume& volume) {
     PILOT_TRY(auto values, volume.read_slice(*slice));
     const auto rows = static_cast<std::uint32_t>(d.rows), columns = static_cast<std::uint32_t>(d.columns);
     PILOT_TRY(auto png, formats::encode_grey_png(grey_slice(values, rows, columns), columns, rows));
-    PILOT_TRY_VOID(pilot::write_file(picture_path(d, *slice), png));
+    // By way of our own folder: whatever a killed process leaves, it leaves there.
+    const auto temporary = partial.parent_path() / (temporary_prefix + pilot::random_hex(8));
+    PILOT_TRY_VOID(pilot::write_file(temporary, png));
+    if (::rename(temporary.c_str(), picture_path(d, *slice).c_str()) != 0)
+      return pilot::errno_error(fmt::format("cannot make '{}'", picture_path(d, *slice).string()), errno);
     step("pictured");
   }
   if (::rename(partial.c_str(), final_path(d).c_str()) != 0)

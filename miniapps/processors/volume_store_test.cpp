@@ -207,6 +207,20 @@ TEST_F(VolumeStoreTest, BlocksThatDoNotFitAreRefusedWithTheReason) {
   EXPECT_THAT(s->place(huge, {0, 2}).value().refusal, HasSubstr("is larger than 256 GiB"));
 }
 
+TEST_F(VolumeStoreTest, OldLeftoversAreRemovedAndYoungOnesAreNot) {
+  (void)store("a");
+  const auto folder = root_ / "a" / ".blocks";
+  for (const char* name : {".new-old", ".tmp-old", ".new-young", "other"})
+    std::ofstream(folder / name) << "x";
+  for (const char* name : {".new-old", ".tmp-old", "other"})
+    fs::last_write_time(folder / name, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  (void)store("a");
+  EXPECT_FALSE(fs::exists(folder / ".new-old"));
+  EXPECT_FALSE(fs::exists(folder / ".tmp-old"));
+  EXPECT_TRUE(fs::exists(folder / ".new-young"));
+  EXPECT_TRUE(fs::exists(folder / "other"));
+}
+
 TEST_F(VolumeStoreTest, OtherParametersInTheSameFolderAreAnError) {
   ASSERT_TRUE(process(*store("a"), blocks).has_value());
   auto other = description();
