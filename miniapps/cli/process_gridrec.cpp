@@ -209,7 +209,7 @@ pilot::Result<int> ProcessGridrec::run_or_fail() {
   auto report = work->report();
   if (printer.json()) printer.print(processors::progress_json(report, 0));
   printer.finish();
-  report.scans = watch.census().scans(report.runs);
+  report.scans = watch.scans(report);
   report.ended_by = result ? ended_by : "error";
   if (!result) report.error = result.error().text();
   return finish(report, result, watch.counted(report));

@@ -4,13 +4,22 @@ namespace miniapps::processors {
 
 namespace {
 constexpr auto look_interval = std::chrono::milliseconds(200);
-}
+// A member that died keeps its partitions, and what it had not committed, until its session ends.
+constexpr double patience_s = 3;
+}  // namespace
 
 EndWatch::EndWatch(EndConditions conditions, std::filesystem::path output, const pilot::Clock& clock)
     : conditions_(conditions), census_(std::move(output)), clock_(clock), start_(clock.steady()) {}
 
+const std::set<std::string>& EndWatch::runs(const ProcessReport& report) {
+  if (!report.runs.empty()) return report.runs;
+  if (earlier_runs_.empty() && report.resumed_at_end && report.idle_s >= patience_s)
+    earlier_runs_ = census_.runs();
+  return earlier_runs_;
+}
+
 std::uint64_t EndWatch::counted(const ProcessReport& report) {
-  return census_.blocks(report.runs) + report.dead_letters;
+  return census_.blocks(runs(report)) + report.dead_letters;
 }
 
 std::optional<std::string> EndWatch::ended(const ProcessReport& report) {

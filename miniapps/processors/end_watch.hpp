@@ -13,7 +13,8 @@ namespace miniapps::processors {
 
 struct EndConditions {
   // Blocks in the output folder, of the runs that were seen, whoever put them there (a processor that is
-  // restarted goes on counting), and messages set aside.
+  // restarted goes on counting), and messages set aside.  A processor whose group had read everything
+  // before it came sees no run; for it all runs of the folder count.
   std::optional<std::uint64_t> count;
   std::optional<pilot::Duration> until_idle;  // nothing came for so long and nothing is left or in work
   std::optional<pilot::Duration> duration;    // since the start
@@ -30,14 +31,18 @@ class EndWatch {
   // What counts towards `count`, as of now.
   std::uint64_t counted(const ProcessReport& report);
 
-  OutputCensus& census() { return census_; }
+  // The scans that count.
+  std::vector<ScanFigures> scans(const ProcessReport& report) { return census_.scans(runs(report)); }
 
  private:
+  const std::set<std::string>& runs(const ProcessReport& report);
+
   const EndConditions conditions_;
   OutputCensus census_;
   const pilot::Clock& clock_;
   const pilot::SteadyTime start_;
   std::optional<pilot::SteadyTime> last_look_;
+  std::set<std::string> earlier_runs_;
 };
 
 }  // namespace miniapps::processors

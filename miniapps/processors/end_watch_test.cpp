@@ -57,6 +57,24 @@ TEST_F(EndWatchTest, CountIsOfTheOutputFolderAndTheRunsSeen) {
   EXPECT_EQ(watch.counted(report), 4u);
 }
 
+TEST_F(EndWatchTest, AProcessorThatComesWhenAllIsDoneCountsWhatIsThere) {
+  store_block(run_a_, 0, 0), store_block(run_a_, 0, 2), store_block(run_b_, 0, 2);
+  EndWatch watch({.count = 3, .until_idle = {}, .duration = {}}, output_, clock_);
+  ProcessReport report;
+  report.idle_s = 4;
+  EXPECT_EQ(watch.ended(report), std::nullopt) << "a new group that waits for its first message";
+  report.resumed_at_end = true;
+  report.idle_s = 1;
+  clock_.advance(1s);
+  EXPECT_EQ(watch.ended(report), std::nullopt) << "more may come: a killed member's";
+  report.idle_s = 4;
+  clock_.advance(1s);
+  EXPECT_EQ(watch.ended(report), "count");
+  EXPECT_EQ(watch.scans(report).size(), 2u);
+  report.runs = {run_b_};
+  EXPECT_EQ(watch.counted(report), 1u) << "it has seen a run after all";
+}
+
 TEST_F(EndWatchTest, ScansAreListedWithWhatIsMissing) {
   store_block(run_a_, 10, 0), store_block(run_a_, 10, 2), store_block(run_a_, 2, 2);
   OutputCensus census(output_);

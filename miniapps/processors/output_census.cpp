@@ -76,6 +76,17 @@ std::vector<ScanFigures> OutputCensus::scans(const std::set<std::string>& runs) 
   return found;
 }
 
+std::set<std::string> OutputCensus::runs() const {
+  std::set<std::string> found;
+  std::error_code ignored;
+  for (const auto& folder : {folder_ / ".blocks", folder_})
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() != ".h5") continue;
+      if (const auto volume = Volume::open(entry.path())) found.insert(volume.value()->description().run_id);
+    }
+  return found;
+}
+
 std::uint64_t OutputCensus::blocks(const std::set<std::string>& runs) {
   std::uint64_t sum = 0;
   for (const auto& scan : scans(runs)) sum += scan.blocks;

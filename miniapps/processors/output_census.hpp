@@ -22,6 +22,9 @@ class OutputCensus {
   // at is left out; the next look finds it.
   std::vector<ScanFigures> scans(const std::set<std::string>& runs);
 
+  // Ids of all runs it has something of.
+  std::set<std::string> runs() const;
+
   // Blocks of these runs.
   std::uint64_t blocks(const std::set<std::string>& runs);
 

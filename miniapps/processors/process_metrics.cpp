@@ -42,9 +42,10 @@ void ProcessMetrics::received() {
   if (!first_message_) first_message_ = last_event_;
 }
 
-void ProcessMetrics::quiet(bool at_end) {
+void ProcessMetrics::quiet(bool at_end, bool resumed_at_end) {
   const std::lock_guard lock(mutex_);
   at_end_ = at_end;
+  counted_.resumed_at_end = resumed_at_end;
 }
 
 void ProcessMetrics::count_second(std::uint64_t bytes) {

@@ -36,7 +36,7 @@ class ProcessMetrics {
   void joined();
   void received();
   // Nothing came; all that is there was received, or not.
-  void quiet(bool at_end);
+  void quiet(bool at_end, bool resumed_at_end);
   void handled(const Handled& message);
 
   ProcessReport report(std::size_t in_flight, std::int64_t lag) const;

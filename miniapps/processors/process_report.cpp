@@ -106,6 +106,7 @@ void ProcessReport::merge(const ProcessReport& other, const std::string& name) {
   in_flight += other.in_flight;
   lag += other.lag;
   restarts += other.restarts;
+  resumed_at_end |= other.resumed_at_end;
   active_s = std::max(active_s, other.active_s);
   idle_s = std::min(idle_s, other.idle_s);
   latency.merge(other.latency);

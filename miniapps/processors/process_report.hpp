@@ -59,6 +59,8 @@ struct ProcessReport {
   std::vector<std::uint64_t> messages_per_second;  // index: whole seconds since the start
   std::vector<std::uint64_t> bytes_per_second;
   std::set<std::string> runs;  // run ids seen
+  // The group had read all there was before this processor came (transports::Consumer::resumed_at_end).
+  bool resumed_at_end = false;
   std::vector<ScanFigures> scans;
   std::string ended_by;  // "count", "idle", "duration", "signal", "error"; empty while running
   std::string error;

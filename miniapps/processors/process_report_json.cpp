@@ -104,6 +104,7 @@ void visit_fields(Report& r, Visit visit) {
   visit("in_flight", r.in_flight);
   visit("lag", r.lag);
   visit("restarts", r.restarts);
+  visit("resumed_at_end", r.resumed_at_end);
   visit("runs", r.runs);
   visit("ended_by", r.ended_by);
   visit("error", r.error);

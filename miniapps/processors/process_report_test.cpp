@@ -46,7 +46,7 @@ ProcessReport sample() {
                    .busy = 1ms,
                    .source_time = {},
                    .run_id = {}});
-  metrics.quiet(true);
+  metrics.quiet(true, false);
   clock.advance(1s);
   auto report = metrics.report(0, 5);
   report.scans.push_back({"aa", 0, "scan-aa-0.h5", "scan-aa-0-slice-1.png", 4, 4, 2});
@@ -141,7 +141,7 @@ TEST(ProcessMetrics, IsIdleOnlyWhenNothingIsLeftAndNothingInWork) {
   EXPECT_EQ(metrics.report(0, 0).idle_s, 0) << "still joining";
   metrics.joined();
   clock.advance(3s);
-  metrics.quiet(true);
+  metrics.quiet(true, false);
   EXPECT_EQ(metrics.report(0, 0).idle_s, 3);
   metrics.received();
   clock.advance(3s);
@@ -149,9 +149,9 @@ TEST(ProcessMetrics, IsIdleOnlyWhenNothingIsLeftAndNothingInWork) {
   metrics.handled(block(clock, 1ms));
   clock.advance(3s);
   EXPECT_EQ(metrics.report(0, 0).idle_s, 0) << "not known to be at the end";
-  metrics.quiet(false);
+  metrics.quiet(false, false);
   EXPECT_EQ(metrics.report(0, 0).idle_s, 0);
-  metrics.quiet(true);
+  metrics.quiet(true, false);
   EXPECT_EQ(metrics.report(0, 0).idle_s, 3);
 }
 

@@ -112,7 +112,7 @@ void Processor::receive_all() {
     lag_ = consumer_->lag();
     auto& message = received.value();
     if (!message) {
-      metrics_.quiet(consumer_->at_end());
+      metrics_.quiet(consumer_->at_end(), consumer_->resumed_at_end());
       continue;
     }
     metrics_.received();

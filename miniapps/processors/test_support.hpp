@@ -101,6 +101,7 @@ struct Log {
   std::function<void()> on_receive;           // on the receiver's thread, before each receive
   std::optional<pilot::Error> receive_error;  // instead of waiting at the end
   bool closed = false;
+  bool resumed = false;
 
   bool is_acknowledged(transports::Position p) {
     const std::lock_guard lock(mutex);
@@ -138,6 +139,7 @@ class MemoryConsumer final : public transports::Consumer {
   }
   pilot::Result<void> commit() override { return pilot::ok(); }
   bool at_end() const override { return true; }
+  bool resumed_at_end() const override { return log_->resumed; }
   std::int64_t lag() const override { return 0; }
   pilot::Result<void> close() override {
     log_->closed = true;

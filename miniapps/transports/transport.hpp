@@ -101,6 +101,10 @@ class Consumer {
   // shares its partitions anew, so combine it with some idle time.
   virtual bool at_end() const = 0;
 
+  // at_end(), and some partition had been read by the group already when it became ours, and nothing has
+  // come from it since: what is missing here was done before.
+  virtual bool resumed_at_end() const = 0;
+
   // Messages sent but not yet received, as far as known.
   virtual std::int64_t lag() const = 0;
 

@@ -96,6 +96,7 @@ class KafkaConsumer final : public Consumer {
   void acknowledge(Position position) override;
   pilot::Result<void> commit() override { return commit_now(false); }
   bool at_end() const override;
+  bool resumed_at_end() const override;
   std::int64_t lag() const override;
   pilot::Result<void> close() override;
 
@@ -103,6 +104,7 @@ class KafkaConsumer final : public Consumer {
   struct Partition {
     OffsetTracker offsets;
     bool at_end = false;
+    bool resumed = false;  // its end came first, and that is not the beginning
   };
 
   void rebalance(rd_kafka_resp_err_t code, rd_kafka_topic_partition_list_t* partitions);
@@ -214,8 +216,10 @@ pilot::Result<std::optional<Message>> KafkaConsumer::take(RawMessage raw) {
   }
   if (raw->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = partitions_.find(raw->partition); found != partitions_.end())
+    if (const auto found = partitions_.find(raw->partition); found != partitions_.end()) {
       found->second.at_end = true;
+      found->second.resumed = raw->offset > 0 && !found->second.offsets.next();
+    }
     return std::optional<Message>();
   }
   const bool gone =
@@ -320,6 +324,12 @@ bool KafkaConsumer::at_end() const {
   const std::lock_guard lock(mutex_);
   return assigned_once_ &&
          std::ranges::all_of(partitions_, [](const auto& entry) { return entry.second.at_end; });
+}
+
+bool KafkaConsumer::resumed_at_end() const {
+  if (!at_end() || !options_.from_beginning) return false;
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(partitions_, [](const auto& entry) { return entry.second.resumed; });
 }
 
 std::int64_t KafkaConsumer::lag() const {

@@ -111,7 +111,17 @@ TEST_F(KafkaTransport, DeliversEachMessageOnceAndKnowsTheEnd) {
   }
   EXPECT_TRUE(consumer->at_end());
   EXPECT_EQ(consumer->lag(), 0);
+  EXPECT_FALSE(consumer->resumed_at_end()) << "it read them itself";
   EXPECT_TRUE(consumer->close());
+
+  const auto next = consumer_for(cluster);
+  const pilot::Deadline again(pilot::system_clock(), 20s);
+  while (!next->at_end() && !again.passed()) {
+    const auto message = next->receive(50ms);
+    ASSERT_TRUE(message);
+    EXPECT_FALSE(message.value());
+  }
+  EXPECT_TRUE(next->resumed_at_end()) << "all was read before it came";
 }
 
 TEST_F(KafkaTransport, WhatIsNotAcknowledgedComesAgain) {

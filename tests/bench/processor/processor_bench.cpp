@@ -104,6 +104,7 @@ class EncodedScans final : public transports::Consumer {
   void acknowledge(transports::Position) override { ++acknowledged_; }
   pilot::Result<void> commit() override { return pilot::ok(); }
   bool at_end() const override { return next_ == messages_; }
+  bool resumed_at_end() const override { return false; }
   std::int64_t lag() const override { return 0; }
   pilot::Result<void> close() override { return pilot::ok(); }
 
