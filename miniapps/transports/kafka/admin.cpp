@@ -9,6 +9,7 @@
 
 #include "miniapps/transports/kafka/client_handle.hpp"
 #include "miniapps/transports/kafka/kafka_error.hpp"
+#include "pilot/base/log.hpp"
 
 namespace miniapps::transports::kafka {
 namespace {
@@ -76,6 +77,17 @@ ClusterStatus status_from(const rd_kafka_metadata_t& metadata) {
   return status;
 }
 
+// A broker that goes down while the request is under way breaks it, whether it was carried out or not.
+pilot::Result<void> request_topic_until(const ClientHandle& client, const TopicSpec& spec,
+                                        const pilot::Deadline& deadline) {
+  while (true) {
+    auto made = request_topic(client, spec, deadline.left());
+    if (made || made.error().code != pilot::ErrorCode::unavailable || deadline.passed()) return made;
+    pilot::log::info("{}; it is tried again", made.error().message);
+    rd_kafka_poll(client.get(), 100);
+  }
+}
+
 // Has every partition a leader?  A new topic's partitions get theirs one by one.
 bool is_complete(const rd_kafka_metadata_t& metadata, const std::string& topic, int partitions) {
   for (int i = 0; i < metadata.topic_cnt; ++i) {
@@ -125,7 +137,7 @@ pilot::Result<TopicStatus> Admin::describe_topic(const std::string& name, pilot:
 pilot::Result<TopicStatus> Admin::create_topic(const TopicSpec& spec, pilot::Duration limit) {
   const pilot::Deadline deadline(pilot::system_clock(), limit);
   PILOT_TRY_VOID(impl_->client->metadata(deadline.left()));  // says why when no broker answers
-  PILOT_TRY_VOID(request_topic(*impl_->client, spec, deadline.left()));
+  PILOT_TRY_VOID(request_topic_until(*impl_->client, spec, deadline));
   while (true) {
     PILOT_TRY(const auto metadata, impl_->client->metadata(deadline.left()));
     if (is_complete(*metadata, spec.name, spec.partitions)) break;
