@@ -6,6 +6,7 @@ check "a pilot of three nodes starts" pilot start demo --nodes 3 --framework kaf
 miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 20/s --count 300 \
   --progress none --json >source.json 2>source.err &
 source=$!
+within 30 "data flow" data_flow demo
 broker=$(pid_of demo kafka/broker-2)
 kill -9 "$broker"
 within 60 "the broker is started again" restarted demo kafka/broker-2 "$broker"

@@ -125,3 +125,8 @@ at_exit() {
   exit "$code"
 }
 trap at_exit EXIT
+
+# data_flow PILOT: its source has made the topic.
+data_flow() {
+  pilot-kafka topic describe frames --config "$PILOT_HOME/pilots/$1/client/client.librdkafka.properties" >/dev/null 2>&1
+}
