@@ -12,17 +12,15 @@
 #include "pilot/base/random.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/proc/process.hpp"
+#include "pilot/proc/test_support.hpp"
 
 namespace pilot::agent {
 namespace {
 
 using namespace std::chrono_literals;
 using model::ServicePhase;
+using proc::test::shell;
 using test::content;
-
-model::Command shell(const std::string& script) {
-  return {{"sh", "-c", script}, {}, ""};
-}
 
 class ServiceRunnerTest : public testing::Test {
  protected:

@@ -15,7 +15,7 @@ namespace pilot::agent {
 
 namespace {
 
-constexpr Duration between_looks = std::chrono::milliseconds(5);
+constexpr Duration look_interval = std::chrono::milliseconds(5);
 constexpr int most_looks = 200;  // a second
 
 struct Target {
@@ -70,7 +70,7 @@ struct TcpAttempt::Impl {
     pollfd connection{fd, POLLOUT, 0};
     if (::poll(&connection, 1, 0) == 0) {
       if (++looks > most_looks) return refused(ETIMEDOUT);
-      timer = loop.after(between_looks, [this] { look(); });
+      timer = loop.after(look_interval, [this] { look(); });
       return;
     }
     int error = 0;

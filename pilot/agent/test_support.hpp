@@ -8,8 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "pilot/base/clock.hpp"
-#include "pilot/base/event_loop.hpp"
+#include "pilot/base/test_support.hpp"
 
 namespace pilot::agent::test {
 
@@ -37,15 +36,6 @@ inline std::string content(const std::filesystem::path& path) {
   return text.str();
 }
 
-// Runs the loop until the condition holds.  False when it does not within `limit`.
-template <typename Condition>
-bool eventually(EventLoop& loop, Condition condition, Duration limit = std::chrono::seconds(60)) {
-  const Deadline deadline(system_clock(), limit);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    loop.run_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
+using pilot::test::eventually;
 
 }  // namespace pilot::agent::test

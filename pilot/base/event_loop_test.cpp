@@ -10,22 +10,16 @@
 #include <thread>
 #include <vector>
 
+#include "pilot/base/test_support.hpp"
+
 namespace pilot {
 namespace {
 
 using namespace std::chrono_literals;
 using Handle = EventLoop::Handle;
 
-// How long what must happen may take on a busy machine.
-constexpr Duration patience = 20s;
-
-// Runs the loop until `condition`, looked at after whatever the loop did.
-template <typename Condition>
-bool run_until(EventLoop& loop, Condition condition) {
-  const Deadline deadline(system_clock(), patience);
-  while (!condition() && !deadline.passed()) loop.run_for(1ms);
-  return condition();
-}
+using pilot::test::eventually;
+using pilot::test::patience;
 
 TEST(EventLoop, RunsUntilStoppedThoughIdle) {
   EventLoop loop;
@@ -92,7 +86,7 @@ TEST(EventLoop, PostKeepsTheOrderOfEachThread) {
     for (const auto& numbers : seen) total += numbers.size();
     return total == threads * each;
   };
-  EXPECT_TRUE(run_until(loop, all));
+  EXPECT_TRUE(eventually(loop, all));
   for (auto& poster : posters) poster.join();
   for (const auto& numbers : seen) EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
 }
@@ -104,7 +98,7 @@ TEST(EventLoop, PostedFromAHandlerRunsLater) {
     loop.post([&] { order += 'b'; });
     order += 'a';
   });
-  EXPECT_TRUE(run_until(loop, [&] { return order.size() == 2; }));
+  EXPECT_TRUE(eventually(loop, [&] { return order.size() == 2; }));
   EXPECT_EQ(order, "ab");
 }
 
@@ -117,7 +111,7 @@ TEST(EventLoopTimer, AfterCallsOnceInOrderOfDelayAndNotEarly) {
   const Handle soon = loop.after(100ms, [&] { order += 'b'; });
   const Handle now = loop.after(-1s, [&] { order += 'a'; });
   const Handle never = loop.after(Duration::max(), [&] { order += '!'; });
-  EXPECT_TRUE(run_until(loop, [&] { return order.size() >= 3; }));
+  EXPECT_TRUE(eventually(loop, [&] { return order.size() >= 3; }));
   loop.run_for(5ms);
   EXPECT_EQ(order, "abc");
   EXPECT_GE(called - start, 200ms);
@@ -128,14 +122,14 @@ TEST(EventLoopTimer, AfterFreesItsTaskOnceCalled) {
   auto held = std::make_shared<int>(1);
   const Handle handle = loop.after(0ms, [held] {});
   EXPECT_EQ(held.use_count(), 2);
-  EXPECT_TRUE(run_until(loop, [&] { return held.use_count() == 1; }));
+  EXPECT_TRUE(eventually(loop, [&] { return held.use_count() == 1; }));
 }
 
 TEST(EventLoopTimer, EveryRepeatsUntilCancelled) {
   EventLoop loop;
   int calls = 0;
   Handle handle = loop.every(1ms, [&] { ++calls; });
-  EXPECT_TRUE(run_until(loop, [&] { return calls >= 5; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls >= 5; }));
   handle.cancel();
   const int before = calls;
   loop.run_for(10ms);
@@ -152,7 +146,7 @@ TEST(EventLoopTimer, EverySkipsMissedBeats) {
     const Deadline busy(system_clock(), ++calls == 1 ? 60ms : 0ms);
     while (!busy.passed()) std::this_thread::yield();
   });
-  EXPECT_TRUE(run_until(loop, [&] { return calls >= 3; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls >= 3; }));
   // Made-up beats would come at once after the long one.
   EXPECT_GE(times[1] - times[0], 65ms);
 }
@@ -167,7 +161,7 @@ TEST(EventLoopHandle, CancelledTaskIsNotCalledThoughAlreadyDue) {
   first = loop.after(1ms, [&] { ++calls, second.cancel(); });
   second = loop.after(1ms, [&] { ++calls, first.cancel(); });
   while (system_clock().steady() - start < 2ms) std::this_thread::yield();
-  EXPECT_TRUE(run_until(loop, [&] { return calls > 0; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls > 0; }));
   loop.run_for(10ms);
   EXPECT_EQ(calls, 1);
 }
@@ -181,7 +175,7 @@ TEST(EventLoopHandle, CancelInsideItsOwnTask) {
     handle.cancel();
     calls += *held == 7 ? 1 : 100;  // the captures live until the task returns
   });
-  EXPECT_TRUE(run_until(loop, [&] { return calls > 0; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls > 0; }));
   loop.run_for(10ms);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(held.use_count(), 1);
@@ -205,7 +199,7 @@ TEST(EventLoopHandle, DestroyedInsideItsOwnTask) {
     owner.reset();
     seen += *own;
   });
-  EXPECT_TRUE(run_until(loop, [&] { return seen > 0; }));
+  EXPECT_TRUE(eventually(loop, [&] { return seen > 0; }));
   loop.run_for(10ms);
   EXPECT_EQ(seen, 7);
   EXPECT_EQ(destroyed, 1);
@@ -235,7 +229,7 @@ TEST(EventLoopHandle, ReplacedInsideItsOwnTask) {
     handle = loop.after(0ms, [&] { order += 'b'; });
     order += 'a';
   });
-  EXPECT_TRUE(run_until(loop, [&] { return order.size() == 2; }));
+  EXPECT_TRUE(eventually(loop, [&] { return order.size() == 2; }));
   EXPECT_EQ(order, "ab");
 }
 
@@ -246,7 +240,7 @@ TEST(EventLoopHandle, AssignmentCancelsWhatItReplaces) {
   handle = loop.after(0ms, [&] { called += 'b'; });
   Handle moved = std::move(handle);
   handle.cancel();  // NOLINT: a moved-from handle stands for nothing
-  EXPECT_TRUE(run_until(loop, [&] { return !called.empty(); }));
+  EXPECT_TRUE(eventually(loop, [&] { return !called.empty(); }));
   loop.run_for(5ms);
   EXPECT_EQ(called, "b");
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pilot/base/event_loop.hpp"
+#include "pilot/base/test_support.hpp"
 
 namespace pilot {
 namespace {
@@ -19,16 +20,8 @@ namespace {
 using namespace std::chrono_literals;
 using Handle = EventLoop::Handle;
 
-// How long what must happen may take on a busy machine.
-constexpr Duration patience = 20s;
-
-// Runs the loop until `condition`, looked at after whatever the loop did.
-template <typename Condition>
-bool run_until(EventLoop& loop, Condition condition) {
-  const Deadline deadline(system_clock(), patience);
-  while (!condition() && !deadline.passed()) loop.run_for(1ms);
-  return condition();
-}
+using pilot::test::eventually;
+using pilot::test::patience;
 
 class Pipe {
  public:
@@ -69,12 +62,12 @@ TEST(EventLoopReadable, IsLevelTriggered) {
   loop.run_for(5ms);
   EXPECT_EQ(calls, 0);
   pipe.write("abc");  // one write, three calls
-  EXPECT_TRUE(run_until(loop, [&] { return read == "abc"; }));
+  EXPECT_TRUE(eventually(loop, [&] { return read == "abc"; }));
   EXPECT_EQ(calls, 3);
   loop.run_for(5ms);
   EXPECT_EQ(calls, 3);
   pipe.write("d");
-  EXPECT_TRUE(run_until(loop, [&] { return read == "abcd"; }));
+  EXPECT_TRUE(eventually(loop, [&] { return read == "abcd"; }));
 }
 
 TEST(EventLoopReadable, IsCalledAtTheEndAndLeavesTheFdOpen) {
@@ -87,7 +80,7 @@ TEST(EventLoopReadable, IsCalledAtTheEndAndLeavesTheFdOpen) {
     handle.cancel();
   });
   pipe.close_writer();
-  EXPECT_TRUE(run_until(loop, [&] { return calls > 0; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls > 0; }));
   loop.run_for(5ms);
   EXPECT_EQ(calls, 1);
   EXPECT_GE(::fcntl(pipe.reader(), F_GETFD), 0);
@@ -104,7 +97,7 @@ TEST(EventLoopReadable, CanBeRegisteredAgainAfterCancelling) {
     handle.cancel();
     handle = loop.on_readable(pipe.reader(), [&] { second += pipe.read(1); });
   });
-  EXPECT_TRUE(run_until(loop, [&] { return second == "b"; }));
+  EXPECT_TRUE(eventually(loop, [&] { return second == "b"; }));
   EXPECT_EQ(first, "a");
 }
 
@@ -117,7 +110,7 @@ TEST(EventLoopReadable, CancelledTaskIsNotCalledThoughReadable) {
   Handle first, second;
   first = loop.on_readable(one.reader(), [&] { ++calls, one.read(1), second.cancel(); });
   second = loop.on_readable(two.reader(), [&] { ++calls, two.read(1), first.cancel(); });
-  EXPECT_TRUE(run_until(loop, [&] { return calls > 0; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls > 0; }));
   loop.run_for(10ms);
   EXPECT_EQ(calls, 1);
 }
@@ -130,7 +123,7 @@ TEST(EventLoopReadable, DevNullIsReadable) {
   Handle handle = loop.on_readable(fd, [&] {
     if (++calls == 3) handle.cancel();
   });
-  EXPECT_TRUE(run_until(loop, [&] { return calls == 3; }));
+  EXPECT_TRUE(eventually(loop, [&] { return calls == 3; }));
   ::close(fd);
 }
 
@@ -148,7 +141,7 @@ TEST(EventLoopSignal, CallsForEachArrival) {
   Handle handle = loop.on_signal(SIGUSR1, [&](int signal) { got.push_back(signal); });
   for (std::size_t round = 1; round <= 3; ++round) {
     ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0);
-    ASSERT_TRUE(run_until(loop, [&] { return got.size() == round; }));
+    ASSERT_TRUE(eventually(loop, [&] { return got.size() == round; }));
   }
   EXPECT_EQ(got, (std::vector<int>{SIGUSR1, SIGUSR1, SIGUSR1}));
 }
@@ -159,9 +152,9 @@ TEST(EventLoopSignal, SeveralHandlesSeeTheSameSignalUntilCancelled) {
   Handle one = loop.on_signal(SIGUSR1, [&](int) { ++first, one.cancel(); });
   const Handle two = loop.on_signal(SIGUSR1, [&](int) { ++second; });
   ASSERT_EQ(::raise(SIGUSR1), 0);
-  ASSERT_TRUE(run_until(loop, [&] { return first == 1 && second == 1; }));
+  ASSERT_TRUE(eventually(loop, [&] { return first == 1 && second == 1; }));
   ASSERT_EQ(::raise(SIGUSR1), 0);
-  ASSERT_TRUE(run_until(loop, [&] { return second == 2; }));
+  ASSERT_TRUE(eventually(loop, [&] { return second == 2; }));
   EXPECT_EQ(first, 1);
 }
 

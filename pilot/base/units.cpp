@@ -117,10 +117,10 @@ constexpr std::array<TimeUnit, 7> time_units{{{"d", std::chrono::hours(24)},
                                               {"us", std::chrono::microseconds(1)},
                                               {"ns", std::chrono::nanoseconds(1)}}};
 
-constexpr auto longest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+constexpr auto most_nanoseconds = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 std::optional<Duration> add(Duration sum, const Number& number, Duration unit) {
-  const auto room = longest - static_cast<std::uint64_t>(sum.count());
+  const auto room = most_nanoseconds - static_cast<std::uint64_t>(sum.count());
   const auto more = scaled(number, static_cast<std::uint64_t>(unit.count()), room);
   if (!more) return std::nullopt;
   return sum + Duration(static_cast<std::int64_t>(*more));

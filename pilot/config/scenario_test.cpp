@@ -13,7 +13,7 @@ Result<Scenario> parse(std::string_view text) {
   return parse_scenario(document.value());
 }
 
-std::string message(std::string_view text) {
+std::string scenario_message(std::string_view text) {
   const auto parsed = parse(text);
   return parsed.has_value() ? "no error" : parsed.error().text();
 }
@@ -60,7 +60,7 @@ TEST(Scenario, MessagesSayPlaceProblemAndRemedy) {
       {"pilot: {}\ntimeout: -3\n",
        "run.yaml:2:10: timeout must be a time like 90s, 2h30m or 01:30:00, not '-3'"},
   };
-  for (const auto& [text, expected] : cases) EXPECT_EQ(message(text), expected);
+  for (const auto& [text, expected] : cases) EXPECT_EQ(scenario_message(text), expected);
 }
 
 }  // namespace

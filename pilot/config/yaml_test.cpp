@@ -10,7 +10,7 @@
 namespace pilot::config {
 namespace {
 
-std::string message(std::string_view text) {
+std::string yaml_message(std::string_view text) {
   const auto parsed = parse_yaml(text, "spec.yaml");
   return parsed.has_value() ? "no error" : parsed.error().text();
 }
@@ -26,21 +26,21 @@ TEST(Yaml, KeepsPlaces) {
 }
 
 TEST(Yaml, RefusesWhatAReaderWouldMiss) {
-  EXPECT_EQ(message("nodes: 1\nname: a\nnodes: 2\n"),
+  EXPECT_EQ(yaml_message("nodes: 1\nname: a\nnodes: 2\n"),
             "spec.yaml:3:1: key 'nodes' stands twice; the first is at spec.yaml:1:1");
-  EXPECT_EQ(message("name: a\n---\nname: b\n"),
+  EXPECT_EQ(yaml_message("name: a\n---\nname: b\n"),
             "spec.yaml:2:1: more stands here after the end of the document; one file describes one thing");
-  EXPECT_EQ(message("[1]: 2\n"), "spec.yaml:1:1: a key must be a word");
+  EXPECT_EQ(yaml_message("[1]: 2\n"), "spec.yaml:1:1: a key must be a word");
 }
 
 TEST(Yaml, SaysWhereTheSyntaxBreaks) {
-  EXPECT_EQ(message("name: [a\nnodes: 3\n").substr(0, 12), "spec.yaml:2:");
-  EXPECT_EQ(message("a:\n\t- b\n").substr(0, 12), "spec.yaml:2:");
+  EXPECT_EQ(yaml_message("name: [a\nnodes: 3\n").substr(0, 12), "spec.yaml:2:");
+  EXPECT_EQ(yaml_message("a:\n\t- b\n").substr(0, 12), "spec.yaml:2:");
 }
 
 // yaml-cpp's LoadAll() never ends on this one.
 TEST(Yaml, ATextThatBeginsWithACommaIsRefused) {
-  EXPECT_NE(message(",name: demo\nnodes: 3\n"), "no error");
+  EXPECT_NE(yaml_message(",name: demo\nnodes: 3\n"), "no error");
 }
 
 TEST(Yaml, AliasesStandForTheirValue) {
@@ -65,10 +65,10 @@ TEST(Yaml, AliasesOfAliasesEnd) {
     for (int j = 0; j < 10; ++j) bomb += "*a" + std::to_string(i - 1) + ",";
     bomb += "]\n";
   }
-  EXPECT_NE(message(bomb).find("too large"), std::string::npos) << message(bomb);
-  EXPECT_EQ(message("a: &a [*a]\n"), "spec.yaml:1:8: an alias within what it stands for");
-  EXPECT_NE(message(std::string(100, '[') + std::string(100, ']')), "no error");
-  EXPECT_NE(message(std::string(100000, '[')), "no error");
+  EXPECT_NE(yaml_message(bomb).find("too large"), std::string::npos) << yaml_message(bomb);
+  EXPECT_EQ(yaml_message("a: &a [*a]\n"), "spec.yaml:1:8: an alias within what it stands for");
+  EXPECT_NE(yaml_message(std::string(100, '[') + std::string(100, ']')), "no error");
+  EXPECT_NE(yaml_message(std::string(100000, '[')), "no error");
 }
 
 // Random edits of a good spec: each is read or refused with a place, never anything else.

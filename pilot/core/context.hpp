@@ -10,6 +10,9 @@
 
 namespace pilot::core {
 
+// How often a use case that waits looks again.
+inline constexpr Duration look_interval = std::chrono::milliseconds(30);
+
 // Looks on while a use case waits.  All calls come from the waiting thread.
 class Observer {
  public:

@@ -5,12 +5,12 @@
 #include <map>
 #include <thread>
 
+#include "pilot/core/context.hpp"
 #include "pilot/proc/identity.hpp"
 
 namespace pilot::core {
 namespace {
 
-constexpr auto look_again = std::chrono::milliseconds(20);
 constexpr Duration longest_grace = std::chrono::seconds(60);
 constexpr Duration grace = std::chrono::seconds(3);
 
@@ -19,7 +19,7 @@ bool eventually(const Clock& clock, Duration longest, const Condition& condition
   const Deadline deadline(clock, longest);
   while (!condition()) {
     if (deadline.passed()) return false;
-    std::this_thread::sleep_for(look_again);
+    std::this_thread::sleep_for(look_interval);
   }
   return true;
 }

@@ -16,7 +16,6 @@ namespace pilot::core {
 namespace {
 
 constexpr auto first_answer = std::chrono::seconds(2);
-constexpr auto look_again = std::chrono::milliseconds(50);
 
 }  // namespace
 
@@ -103,7 +102,7 @@ Result<void> RunningPilot::ensure_head(Duration timeout) {
   const Deadline deadline(*context_.clock, timeout);
   while (!deadline.passed() && !context_.observer->interrupted()) {
     if (ask(model::GetStatus{}, first_answer).has_value()) return follow();
-    std::this_thread::sleep_for(look_again);
+    std::this_thread::sleep_for(look_interval);
   }
   return unavailable("");
 }

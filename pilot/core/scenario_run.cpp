@@ -17,7 +17,6 @@
 namespace pilot::core {
 namespace {
 
-constexpr auto look_again = std::chrono::milliseconds(50);
 constexpr auto settled_after = std::chrono::seconds(5);  // no more comes when nothing came for so long
 constexpr auto finish_within = std::chrono::seconds(60);
 constexpr auto report_within = std::chrono::seconds(60);
@@ -154,7 +153,7 @@ class Run {
       }
     }
     context_.observer->progress(line());
-    std::this_thread::sleep_for(look_again);
+    std::this_thread::sleep_for(look_interval);
     return ok();
   }
 

@@ -18,7 +18,6 @@
 namespace pilot::core {
 namespace {
 
-constexpr auto look_again = std::chrono::milliseconds(20);
 constexpr auto check_agents_each = std::chrono::seconds(2);
 
 // A pilot of this name that has ended, and whose folder was kept for its logs, makes way.
@@ -164,7 +163,7 @@ Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal,
       next_check = Deadline(*context.clock, check_agents_each);
     }
     context.observer->waiting(pilot.state());
-    std::this_thread::sleep_for(look_again);
+    std::this_thread::sleep_for(look_interval);
   }
 }
 

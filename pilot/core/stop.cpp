@@ -10,7 +10,6 @@
 namespace pilot::core {
 namespace {
 
-constexpr auto look_again = std::chrono::milliseconds(20);
 constexpr auto head_timeout = std::chrono::seconds(15);
 constexpr auto longest_silence = std::chrono::seconds(90);  // without an event: the head is stuck
 constexpr auto agents_patience = std::chrono::seconds(10);
@@ -32,7 +31,7 @@ Result<bool> follow_to_the_end(const Context& context, RunningPilot& pilot) {
       next_check = Deadline(*context.clock, std::chrono::seconds(3));
     }
     context.observer->waiting(pilot.state());
-    std::this_thread::sleep_for(look_again);
+    std::this_thread::sleep_for(look_interval);
   }
   return true;
 }

@@ -12,8 +12,6 @@
 namespace pilot::net {
 namespace {
 
-constexpr int heartbeat_interval_ms = 2000;
-constexpr int heartbeat_timeout_ms = 10000;
 constexpr int first_reconnect_ms = 100;
 constexpr int longest_reconnect_ms = 1000;
 constexpr int last_message_linger_ms = 500;
@@ -32,8 +30,7 @@ ControlClient::ControlClient(EventLoop& loop, const std::string& endpoint, const
   socket.set(ZMQ_CURVE_SERVERKEY, server_key);
   socket.set(ZMQ_CURVE_PUBLICKEY, keys.public_key);
   socket.set(ZMQ_CURVE_SECRETKEY, keys.secret_key);
-  socket.set(ZMQ_HEARTBEAT_IVL, heartbeat_interval_ms);
-  socket.set(ZMQ_HEARTBEAT_TIMEOUT, heartbeat_timeout_ms);
+  socket.miss_silent_peers();
   socket.set(ZMQ_RECONNECT_IVL, first_reconnect_ms);
   socket.set(ZMQ_RECONNECT_IVL_MAX, longest_reconnect_ms);
   socket.set(ZMQ_LINGER, last_message_linger_ms);

@@ -11,9 +11,6 @@
 namespace pilot::net {
 namespace {
 
-// A peer that says nothing for this long is gone; ZeroMQ then drops its connection.
-constexpr int heartbeat_interval_ms = 2000;
-constexpr int heartbeat_timeout_ms = 10000;
 constexpr int last_answers_linger_ms = 1000;
 constexpr std::int64_t largest_message = 64 << 20;
 
@@ -67,8 +64,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(EventLoop& loop, co
 
   impl.router.set(ZMQ_CURVE_SERVER, 1);
   impl.router.set(ZMQ_CURVE_SECRETKEY, keys.secret_key);
-  impl.router.set(ZMQ_HEARTBEAT_IVL, heartbeat_interval_ms);
-  impl.router.set(ZMQ_HEARTBEAT_TIMEOUT, heartbeat_timeout_ms);
+  impl.router.miss_silent_peers();
   impl.router.set(ZMQ_LINGER, last_answers_linger_ms);
   impl.router.set(ZMQ_SNDHWM, 10000);
   impl.router.set(ZMQ_RCVHWM, 10000);

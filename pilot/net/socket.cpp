@@ -47,6 +47,11 @@ void ZmqSocket::set(int option, const std::string& value) {
   check(zmq_setsockopt(socket_, option, value.data(), value.size()), "zmq_setsockopt");
 }
 
+void ZmqSocket::miss_silent_peers() {
+  set(ZMQ_HEARTBEAT_IVL, 2000);
+  set(ZMQ_HEARTBEAT_TIMEOUT, 10000);
+}
+
 std::string ZmqSocket::get_string(int option) const {
   char text[256];
   std::size_t length = sizeof text;

@@ -37,6 +37,8 @@ class ZmqSocket {
   void set(int option, int value);
   void set(int option, const std::string& value);
   std::string get_string(int option) const;
+  // A peer that says nothing for ten seconds is gone; ZeroMQ then drops its connection.
+  void miss_silent_peers();
 
   // 0, or errno of ZeroMQ.
   int bind(const std::string& endpoint);

@@ -7,15 +7,13 @@
 
 #include "pilot/base/random.hpp"
 #include "pilot/proc/identity.hpp"
+#include "pilot/proc/test_support.hpp"
 
 namespace pilot::proc {
 namespace {
 
 using namespace std::chrono_literals;
-
-model::Command shell(const std::string& script) {
-  return {{"sh", "-c", script}, {}, ""};
-}
+using proc::test::shell;
 
 TEST(CommandRun, takes_both_streams_and_the_exit_code) {
   const auto result = run_command(shell("echo out; echo err >&2; exit 4"), 10s);

@@ -11,6 +11,7 @@
 
 #include "pilot/base/clock.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 #include "pilot/proc/command_run.hpp"
 #include "pilot/proc/process.hpp"
 
@@ -19,15 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-template <typename Condition>
-bool eventually(Condition condition) {
-  const Deadline deadline(system_clock(), 10s);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using pilot::test::eventually;
 
 TEST(Identity, of_ourselves) {
   const auto self = identify(::getpid());

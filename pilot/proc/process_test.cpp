@@ -13,15 +13,13 @@
 #include <sstream>
 
 #include "pilot/proc/identity.hpp"
+#include "pilot/proc/test_support.hpp"
 
 namespace pilot::proc {
 namespace {
 
 using namespace std::chrono_literals;
-
-model::Command shell(const std::string& script) {
-  return {{"sh", "-c", script}, {}, ""};
-}
+using proc::test::shell;
 
 std::string content(const std::filesystem::path& path) {
   std::ostringstream text;

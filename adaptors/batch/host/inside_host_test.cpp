@@ -7,6 +7,7 @@
 
 #include "adaptors/batch/host/play_dialect.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 
 namespace pilot::adaptors::host {
 namespace {
@@ -14,14 +15,7 @@ namespace {
 using model::AllocationPhase;
 using testing::HasSubstr;
 
-bool eventually(const std::function<bool()>& condition) {
-  const Deadline deadline(system_clock(), std::chrono::seconds(60));
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
+using pilot::test::eventually;
 
 // We are in job 77, which has one node, this machine.
 class InsideHostTest : public testing::Test {

@@ -7,6 +7,7 @@
 
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 #include "pilot/proc/command_run.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/proc/process.hpp"
@@ -17,14 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-bool eventually(const std::function<bool()>& condition) {
-  const Deadline deadline(system_clock(), std::chrono::seconds(60));
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // yielding would starve what it waits for
-  }
-  return true;
-}
+using pilot::test::eventually;
 
 // A batch system of one node, this machine: the script runs as it does in a job, with an agent that says
 // how it was called and waits for the end.

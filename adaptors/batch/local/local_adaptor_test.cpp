@@ -10,19 +10,13 @@
 #include "adaptors/batch/local/allocation_record.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 #include "pilot/proc/identity.hpp"
 
 namespace pilot::adaptors::local {
 namespace {
 
-bool eventually(const std::function<bool()>& condition) {
-  const Deadline deadline(system_clock(), std::chrono::seconds(10));
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using pilot::test::eventually;
 
 // An agent that says how it was called and then waits.
 class LocalAdaptorTest : public testing::Test {

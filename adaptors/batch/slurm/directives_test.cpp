@@ -6,6 +6,7 @@
 #include <random>
 
 #include "adaptors/batch/slurm/slurm_dialect.hpp"
+#include "adaptors/batch/slurm/test_input.hpp"
 
 namespace pilot::adaptors::slurm {
 namespace {
@@ -14,16 +15,7 @@ using testing::Contains;
 using testing::Not;
 using testing::StartsWith;
 
-plugin::AllocationRequest request() {
-  plugin::AllocationRequest made;
-  made.pilot_id = "0123";
-  made.allocation = "a0";
-  made.nodes = 2;
-  made.spec.name = "demo";
-  made.pilot_dir = "/home/u/pilots/demo";
-  made.agent_program = "/opt/bin/pilot-agent";
-  return made;
-}
+using test::request;
 
 std::vector<std::string> lines(const plugin::AllocationRequest& wish) {
   std::vector<std::string> all;

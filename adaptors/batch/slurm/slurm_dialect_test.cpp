@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "adaptors/batch/host/recording.hpp"
+#include "adaptors/batch/slurm/test_input.hpp"
 
 namespace pilot::adaptors::slurm {
 namespace {
@@ -17,6 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using test::request;
 
 const SlurmDialect slurm;
 
@@ -50,17 +52,6 @@ JobStatus from_line(const std::string& line) {
 
 WallTime at(std::int64_t seconds) {
   return WallTime{std::chrono::seconds(seconds)};
-}
-
-plugin::AllocationRequest request() {
-  plugin::AllocationRequest made;
-  made.pilot_id = "0123";
-  made.allocation = "a0";
-  made.nodes = 2;
-  made.spec.name = "demo";
-  made.pilot_dir = "/home/u/pilots/demo";
-  made.agent_program = "/opt/bin/pilot-agent";
-  return made;
 }
 
 TEST(SlurmPollTest, OneCallForAllJobs) {

@@ -79,15 +79,15 @@ void set_security(Lines& lines, const Cluster& cluster, const Server& server) {
 // What controllers and brokers both want: a topic's defaults are read from the one or the other.
 Lines common(const Cluster& cluster, const Server& server, std::string_view role, std::string_view listener) {
   const auto& placement = cluster.placement;
-  std::vector<std::string> quorum;
-  for (const auto& controller : placement.controllers) quorum.push_back(controller.endpoint());
+  std::vector<std::string> voters;
+  for (const auto& controller : placement.controllers) voters.push_back(controller.endpoint());
   Lines lines;
   lines.set("process.roles", role);
   lines.set("node.id", server.id);
   lines.set("listeners", fmt::format("{}://{}", listener, server.endpoint()));
   lines.set("advertised.listeners", fmt::format("{}://{}", listener, server.endpoint()));
   lines.set("controller.listener.names", "CONTROLLER");
-  lines.set("controller.quorum.bootstrap.servers", fmt::format("{}", fmt::join(quorum, ",")));
+  lines.set("controller.quorum.bootstrap.servers", fmt::format("{}", fmt::join(voters, ",")));
   lines.set("log.dirs", server.folder + "/data");
   set_security(lines, cluster, server);
   lines.set("message.max.bytes", cluster.options.max_message.count);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -108,7 +109,11 @@ class AgentsFixture : public testing::Test {
   const model::PilotState& state() {
     auto fresh = store::read_event_log(folder_->path() / "events.jsonl", read_bytes_);
     if (fresh.has_value()) {
-      for (const auto& event : fresh.value().events) model::apply(state_, event);
+      for (const auto& event : fresh.value().events) {
+        model::apply(state_, event);
+        if (const auto* changed = std::get_if<model::PilotPhaseChanged>(&event.body))
+          phases_.push_back(changed->phase);
+      }
       read_bytes_ = fresh.value().complete_bytes;
     }
     return state_;
@@ -125,8 +130,17 @@ class AgentsFixture : public testing::Test {
   bool eventually(Condition condition) {
     return test::eventually(loop_, condition);
   }
+  // Enters the phase after the one that was reached last, however briefly: a repair may be over between
+  // two looks at the log.
   bool reaches(PilotPhase phase) {
-    return eventually([&] { return state().phase == phase; });
+    return eventually([&] {
+      (void)state();
+      const auto found =
+          std::find(phases_.begin() + static_cast<std::ptrdiff_t>(reached_), phases_.end(), phase);
+      if (found == phases_.end()) return false;
+      reached_ = static_cast<std::size_t>(found - phases_.begin());
+      return true;
+    });
   }
 
   model::ProcessIdentity process_of(const std::string& service) {
@@ -173,6 +187,8 @@ class AgentsFixture : public testing::Test {
   std::optional<net::ControlClient> client_;
   model::PilotState state_;
   std::uint64_t read_bytes_ = 0;
+  std::vector<PilotPhase> phases_;  // as they were entered
+  std::size_t reached_ = 0;         // the one that reaches() found last
   std::optional<int> head_code_;
   std::map<int, int> codes_;
   bool relaunch_ = true;

@@ -16,6 +16,7 @@
 #include "adaptors/batch/slurm/slurm_dialect.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 #include "pilot/proc/identity.hpp"
 
 namespace pilot::tests {
@@ -31,14 +32,7 @@ using testing::SizeIs;
 
 constexpr auto patience = std::chrono::seconds(60);
 
-bool eventually(const std::function<bool()>& condition) {
-  const Deadline deadline(system_clock(), patience);
-  while (!condition()) {
-    if (deadline.passed()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true;
-}
+using pilot::test::eventually;
 
 std::unique_ptr<plugin::BatchAdaptor> run_dialect(std::unique_ptr<const BatchDialect> dialect) {
   adaptors::host::HostTiming timing;
