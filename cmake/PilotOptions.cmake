@@ -28,6 +28,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # False alarms in std::string and std::variant (GCC bugs 105651 and 105562); the sanitizers find real ones.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict> $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized>)
 endif()
+if(CMAKE_UNITY_BUILD)
+  # Most of the time goes into what every source instantiates anew, so setup and the suite compile many at once:
+  # a third of the time.  GCC then takes the unnamed namespaces of sources for those of headers.
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(PILOT_WERROR)
   add_compile_options(-Werror)
 endif()

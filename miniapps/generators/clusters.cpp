@@ -9,7 +9,7 @@
 namespace miniapps::generators {
 namespace {
 
-enum Kind : std::uint64_t { kind_place = 101, kind_point, kind_phase };
+enum ClusterDraw : std::uint64_t { kind_place = 101, kind_point, kind_phase };
 
 double phase_of(const ClusterSpec& spec, int cluster) {
   return RandomStream(spec.seed, kind_phase, cluster).uniform();

@@ -9,7 +9,7 @@
 namespace miniapps::generators {
 namespace {
 
-enum Kind : std::uint64_t { kind_gain = 1, kind_raw, kind_flat, kind_dark, kind_dead, kind_zinger };
+enum ScanStream : std::uint64_t { kind_gain = 1, kind_raw, kind_flat, kind_dark, kind_dead, kind_zinger };
 
 Phantom phantom_of(PhantomKind kind, double time) {
   switch (kind) {

@@ -90,10 +90,10 @@ class Tree:
 
     @functools.cached_property
     def build_dir(self):
-        """A configured build folder (for compile_commands.json); configures the preset when there is none."""
-        folder = pathlib.Path(self._build_dir) if self._build_dir else self.root / "build/release"
-        if not (folder / "compile_commands.json").is_file():
-            done = subprocess.run(["cmake", "--preset", "release", "-B", str(folder)], cwd=self.root,
+        """A configured build folder, for compile_commands.json; ours is brought up to date."""
+        folder = pathlib.Path(self._build_dir) if self._build_dir else self.root / "build/check"
+        if not self._build_dir or not (folder / "compile_commands.json").is_file():
+            done = subprocess.run(["cmake", "--preset", "dev", "-B", str(folder)], cwd=self.root,  # no unity build
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode:
                 raise Skip("cmake could not configure the tree: " + " | ".join(done.stdout.splitlines()[-5:]))
