@@ -40,17 +40,28 @@ HalfTurn half_turn(const CentreQuestion& q) {
   return half;
 }
 
+std::complex<double> product(const std::complex<double>& a, const std::complex<double>& b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
+// exp(-2 pi i k (d - middle) / columns) for k = 1 to count: [column][re of all k, im of all k].
+std::vector<float> turns_of(int columns, int count) {
+  const double middle = (columns - 1) / 2.0;
+  std::vector<float> turns(std::size_t(columns) * 2 * count);
+  for (int d = 0; d < columns; ++d) {
+    const std::complex<double> step = std::polar(1.0, -2 * pi * (d - middle) / columns);
+    std::complex<double> turn = step;
+    for (int k = 0; k < count; ++k, turn = product(turn, step)) {
+      turns[std::size_t(d) * 2 * count + k] = static_cast<float>(turn.real());
+      turns[std::size_t(d) * 2 * count + count + k] = static_cast<float>(turn.imag());
+    }
+  }
+  return turns;
+}
+
 // Radial transforms of the rows at k = 1 to count cycles per row: out [angle][re of all k, im of all k].
 std::vector<float> radial_transforms(const CentreQuestion& q, const float* sino, const HalfTurn& half,
-                                     int count) {
-  const double middle = (q.columns - 1) / 2.0;
-  std::vector<float> turns(std::size_t(q.columns) * 2 * count);
-  for (int d = 0; d < q.columns; ++d)
-    for (int k = 0; k < count; ++k) {
-      const double angle = -2 * pi * (k + 1) * (d - middle) / q.columns;
-      turns[std::size_t(d) * 2 * count + k] = static_cast<float>(std::cos(angle));
-      turns[std::size_t(d) * 2 * count + count + k] = static_cast<float>(std::sin(angle));
-    }
+                                     const std::vector<float>& turns, int count) {
   std::vector<float> out(half.index.size() * 2 * count, 0.0f);
   for (std::size_t a = 0; a < half.index.size(); ++a) {
     const float* const row = sino + std::size_t(half.index[a]) * q.columns;
@@ -68,6 +79,8 @@ std::vector<float> radial_transforms(const CentreQuestion& q, const float* sino,
 bool add_wedge(const std::vector<float>& radial, const HalfTurn& half, int columns, int count,
                Spectrum& phase) {
   const int angles = static_cast<int>(half.index.size());
+  Spectrum steps(angles);
+  for (int a = 0; a < angles; ++a) steps[a] = std::polar(1.0, -half.theta[a]);
   bool any = false;
   for (int k = 0; k < count; ++k) {
     const double reach = pi * (k + 1) * 0.5;  // R = a quarter of the columns
@@ -77,13 +90,10 @@ bool add_wedge(const std::vector<float>& radial, const HalfTurn& half, int colum
       const double weight = half.weight[a];
       const std::complex<double> value(weight * radial[std::size_t(a) * 2 * count + k],
                                        weight * radial[std::size_t(a) * 2 * count + count + k]);
-      const std::complex<double> step = std::polar(1.0, -half.theta[a]);
       std::complex<double> turn = 1;
-      for (int m = 0; m <= last; ++m) {
-        positive[m] += value * turn;
-        negative[m] += value * std::conj(turn);
-        turn = {turn.real() * step.real() - turn.imag() * step.imag(),
-                turn.real() * step.imag() + turn.imag() * step.real()};
+      for (int m = 0; m <= last; ++m, turn = product(turn, steps[a])) {
+        positive[m] += product(value, turn);
+        negative[m] += product(value, std::conj(turn));
       }
     }
     std::complex<double> sum = positive[0] * positive[0];
@@ -105,8 +115,7 @@ double agreement(const Spectrum& phase, int columns, double shift) {
   double sum = 0;
   for (const std::complex<double>& p : phase) {
     sum += turn.real() * p.real() - turn.imag() * p.imag();
-    turn = {turn.real() * step.real() - turn.imag() * step.imag(),
-            turn.real() * step.imag() + turn.imag() * step.real()};
+    turn = product(turn, step);
   }
   return sum;
 }
@@ -126,21 +135,37 @@ double best_shift(const Spectrum& phase, int columns, double low, double high) {
   return best;
 }
 
+// How far the answers of disjoint sets of frequencies are apart tells how good the answer of all is.
+double deviation(const Spectrum& phase, int columns, double shift) {
+  constexpr int sets = 4;
+  constexpr double reach = 2;
+  double squares = 0;
+  for (int set = 0; set < sets; ++set) {
+    Spectrum part(phase.size());
+    for (std::size_t k = set; k < phase.size(); k += sets) part[k] = phase[k];
+    const double off = best_shift(part, columns, shift - reach, shift + reach) - shift;
+    squares += off * off;
+  }
+  return std::sqrt(squares / (sets * (sets - 1)));
+}
+
 }  // namespace
 
-std::optional<double> find_centre(const CentreQuestion& q) {
+std::optional<FoundCentre> find_centre(const CentreQuestion& q) {
   const HalfTurn half = half_turn(q);
   if (half.index.empty()) return std::nullopt;
   const int count = std::clamp(q.columns / 8, 1, 64);
+  const std::vector<float> turns = turns_of(q.columns, count);
   Spectrum phase(count);
   bool any = false;
   for (int s = 0; s < q.slices; ++s) {
     const float* const sino = q.sino + std::size_t(s) * q.angles * q.columns;
-    any = add_wedge(radial_transforms(q, sino, half, count), half, q.columns, count, phase) || any;
+    any = add_wedge(radial_transforms(q, sino, half, turns, count), half, q.columns, count, phase) || any;
   }
   if (!any) return std::nullopt;
   const double middle = (q.columns - 1) / 2.0;
-  return middle + best_shift(phase, q.columns, q.guess - q.radius - middle, q.guess + q.radius - middle);
+  const double shift = best_shift(phase, q.columns, q.guess - q.radius - middle, q.guess + q.radius - middle);
+  return FoundCentre{middle + shift, deviation(phase, q.columns, shift)};
 }
 
 }  // namespace miniapps::kernels
