@@ -107,8 +107,8 @@ bool write_roofline(const std::string& path, const Limits& limits, const std::ve
   out << "<text x='16' y='24'>GFLOP/s of one core</text>\n";
   out << format("<line x1='%.1f' x2='%.1f' y1='%.1f' y2='%.1f' class='fft'/>\n", axes.left, axes.right,
                 axes.y(limits.own_fft_gflops), axes.y(limits.own_fft_gflops));
-  out << format("<text x='%.1f' y='%.1f' class='end'>512-point transforms %.0f GFLOP/s</text>\n",
-                axes.right - 4, axes.y(limits.own_fft_gflops) - 6, limits.own_fft_gflops);
+  out << format("<text x='%.1f' y='%.1f' class='end'>transforms %.0f GFLOP/s</text>\n", axes.right - 4,
+                axes.y(limits.own_fft_gflops) - 6, limits.own_fft_gflops);
   draw_kernels(out, axes, rows);
   out << "</svg>\n";
   return static_cast<bool>(out.flush());
