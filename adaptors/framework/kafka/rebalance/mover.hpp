@@ -48,6 +48,7 @@ class Mover {
   std::set<PartitionKey> behind_at_start_;
   std::set<int> up_;
   SteadyTime start_;
+  std::optional<Bytes> at_start_;  // of what a predecessor moved
   Progress progress_;
   Bytes done_;                        // moved by finished moves
   std::vector<reassign::Move> left_;  // of the batch; outlives it, for cancel()
