@@ -222,8 +222,12 @@ TEST_F(KafkaRebalance, ThrottlesAreSetForTheMovingReplicasAndAtTheRateAskedFor) 
 
 TEST_F(KafkaRebalance, WithoutAThrottleNoneIsSet) {
   options_.throttling = Throttling::none;
+  cluster_.partitions.at({"t", 3}).wish = {2, 1};
+  cluster_.broker_settings[2]["leader.replication.throttled.rate"] = "1";  // a killed predecessor's
   at_wait_ = [&](int) { EXPECT_EQ(cluster_.throttles(), 0u); };
-  ASSERT_TRUE(run().has_value());
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome.value().released, 1);
 }
 
 TEST(KafkaRatePolicy, RisesWhileTheClusterBearsItAndFallsWhenItSuffers) {
