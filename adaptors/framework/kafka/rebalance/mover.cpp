@@ -70,7 +70,10 @@ void Mover::expect(const std::vector<reassign::Move>& moves) {
 }
 
 Result<void> Mover::set_rate(Rate rate) {
-  for (const int id : up_) PILOT_TRY_VOID(throttle_broker(on_.cluster, id, rate, request()));
+  for (const int id : up_) {
+    throttled_.insert(id);
+    PILOT_TRY_VOID(throttle_broker(on_.cluster, id, rate, request()));
+  }
   return ok();
 }
 

@@ -185,6 +185,18 @@ class Rebalance {
     return ok();
   }
 
+  // A broker tells and changes only its own settings, and one that hangs may act on a request later.
+  Result<void> check_throttled(const Mover& mover) {
+    PILOT_TRY(const auto state, on_.cluster.metadata(request()));
+    auto missing = mover.throttled();
+    for (const auto& broker : state.brokers) missing.erase(broker.id);
+    if (missing.empty()) return ok();
+    return make_error(ErrorCode::partial,
+                      fmt::format("broker {} is no longer up and may keep its throttle until "
+                                  "the next run that finds it up",
+                                  fmt::join(missing, ", ")));
+  }
+
   Result<void> clean_up(Mover& mover, bool failed) {
     std::vector<std::string> wrong;
     const auto note = [&](const auto& result, const std::string& what) {
@@ -201,6 +213,7 @@ class Rebalance {
       }
     }
     note(release(), "taking off throttles");
+    note(check_throttled(mover), "taking off throttles");
     if (wrong.empty()) return ok();
     return make_error(ErrorCode::partial, fmt::format("{}", fmt::join(wrong, "; ")), "run it again");
   }

@@ -170,6 +170,17 @@ TEST_F(KafkaRebalance, ABrokerThatIsDownIsDrainedAndUnregistered) {
   EXPECT_THAT(cluster_.unregistered, ElementsAre(4));
 }
 
+TEST_F(KafkaRebalance, ABrokerThatDiesWithItsThrottleIsNamed) {
+  at_wait_ = [&](int waits) {
+    if (waits == 2) cluster_.up.erase(3);
+  };
+  cluster_.stuck = {{"t", 3}};
+  const auto outcome = run();
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_THAT(outcome.error().text(), HasSubstr("broker 3 is no longer up and may keep its throttle"));
+  EXPECT_THAT(outcome.error().text(), Not(HasSubstr("no throttle and no cordon is left")));
+}
+
 TEST_F(KafkaRebalance, NewBrokersAreFilledAndLoseTheirCordon) {
   cluster_.up = {1, 2, 3, 4, 5};
   cluster_.broker_settings[5]["cordoned.log.dirs"] = "*";
