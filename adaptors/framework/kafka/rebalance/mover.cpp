@@ -35,6 +35,13 @@ Duration round_trip(const Surroundings& on, const std::set<int>& brokers) {
   return all[all.size() / 2];
 }
 
+// Bytes of all partitions, each counted once.
+double stored(const Observation& seen) {
+  double bytes = 0;
+  for (const auto& partition : seen.partitions) bytes += static_cast<double>(partition.size.count);
+  return bytes;
+}
+
 // Brokers that can send and receive at the same time for these moves.
 std::size_t lanes(const std::vector<reassign::Move>& moves) {
   std::set<int> from;
@@ -57,11 +64,21 @@ Mover::Mover(const Surroundings& surroundings, const Options& options, const Obs
       last_adapted_(start_) {
   for (const auto& [id, broker] : start.up) up_.insert(id);
   if (options.throttling == Throttling::fixed) progress_.throttle = options.rate;
-  if (options.throttling == Throttling::automatic) {
-    round_trip(on_, up_);  // makes the connections
-    policy_.emplace(round_trip(on_, up_));
-    progress_.throttle = policy_->rate();
-  }
+}
+
+// Producers are measured for a second, before anything moves.
+Result<void> Mover::choose_rate() {
+  round_trip(on_, up_);  // makes the connections
+  const auto calm = round_trip(on_, up_);
+  PILOT_TRY(const auto before, observe(on_.cluster, request()));
+  const auto begin = on_.clock.steady();
+  on_.wait(std::chrono::seconds(1));
+  PILOT_TRY(const auto after, observe(on_.cluster, request()));
+  last_adapted_ = on_.clock.steady();
+  stored_then_ = stored(after);
+  policy_.emplace(calm, std::max(0.0, (stored_then_ - stored(before)) / seconds(last_adapted_ - begin)));
+  progress_.throttle = policy_->rate();
+  return ok();
 }
 
 void Mover::expect(const std::vector<reassign::Move>& moves) {
@@ -80,7 +97,9 @@ Result<void> Mover::set_rate(Rate rate) {
 Result<void> Mover::throttle(const std::vector<reassign::Move>& batch) {
   const bool moves =
       std::any_of(batch.begin(), batch.end(), [](const auto& move) { return !move.added().empty(); });
-  if (!moves || !progress_.throttle) return ok();
+  if (!moves) return ok();
+  if (options_.throttling == Throttling::automatic && !policy_) PILOT_TRY_VOID(choose_rate());
+  if (!progress_.throttle) return ok();
   PILOT_TRY_VOID(set_rate(*progress_.throttle));
   return throttle_topics(on_.cluster, batch, request());
 }
@@ -190,21 +209,19 @@ void Mover::report() {
 void Mover::adapt() {
   const auto now = on_.clock.steady();
   if (!policy_ || now - last_adapted_ < adapt_every) return;
-  RatePolicy::Look look{round_trip(on_, up_), false, 0};
-  look.bytes_per_second = static_cast<double>(progress_.moved.count - moved_then_.count) /
-                          seconds(now - last_adapted_) / static_cast<double>(lanes(left_));
-  if (const auto state = on_.cluster.metadata(request()); state.has_value()) {
-    std::set<PartitionKey> moving;
-    for (const auto& move : left_) moving.insert(key(move));
-    for (const auto& topic : state.value().topics) {
-      for (const auto& partition : topic.partitions) {
-        const PartitionKey at(topic.name, partition.index);
-        look.others_fell_behind =
-            look.others_fell_behind || (partition.in_sync.size() < partition.replicas.size() &&
-                                        moving.count(at) == 0 && behind_at_start_.count(at) == 0);
-      }
-    }
-  }
+  const double passed = seconds(now - last_adapted_);
+  RatePolicy::Look look{round_trip(on_, up_), false};
+  look.bytes_per_second = static_cast<double>(progress_.moved.count - moved_then_.count) / passed /
+                          static_cast<double>(lanes(left_));
+  const auto seen = observe(on_.cluster, request());
+  if (!seen.has_value()) return;  // watch() tells when that lasts
+  std::set<PartitionKey> moving;
+  for (const auto& move : left_) moving.insert(key(move));
+  for (const auto& at : seen.value().out_of_sync)
+    look.others_fell_behind =
+        look.others_fell_behind || (moving.count(at) == 0 && behind_at_start_.count(at) == 0);
+  look.produced = (stored(seen.value()) - stored_then_) / passed;
+  stored_then_ = stored(seen.value());
   last_adapted_ = now;
   moved_then_ = progress_.moved;
   const auto before = policy_->rate();
@@ -212,7 +229,7 @@ void Mover::adapt() {
   if (rate == before || !set_rate(rate).has_value()) return;
   progress_.throttle = rate;
   on_.reporter.step(fmt::format("throttle now {}/s per broker: {}", format_bytes(Bytes{rate}),
-                                rate > before ? "the cluster bears it" : "the cluster answers slowly"));
+                                rate > before ? "the cluster bears it" : "producers or brokers suffer"));
 }
 
 // Brokers hear of a finished move a moment after the controller; a plan from older lists would move again.

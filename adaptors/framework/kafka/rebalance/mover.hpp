@@ -41,6 +41,7 @@ class Mover {
   Result<bool> look();      // whether anything went on
   Result<Bytes> arrived();  // of the moves under way
   void report();
+  Result<void> choose_rate();
   void adapt();
   Result<void> settle(const std::vector<reassign::Move>& batch);
   Error stalled(const std::string& cause) const;
@@ -58,6 +59,7 @@ class Mover {
   std::optional<RatePolicy> policy_;
   SteadyTime last_adapted_;
   Bytes moved_then_;
+  double stored_then_ = 0;
 };
 
 }  // namespace pilot::adaptors::kafka::rebalance

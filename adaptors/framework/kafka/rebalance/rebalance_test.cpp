@@ -243,7 +243,7 @@ TEST_F(KafkaRebalance, WithoutAThrottleNoneIsSet) {
 
 TEST(KafkaRatePolicy, RisesWhileTheClusterBearsItAndFallsWhenItSuffers) {
   using std::chrono::milliseconds;
-  RatePolicy policy(milliseconds(2));
+  RatePolicy policy(milliseconds(2), 0);
   const auto start = policy.rate();
   const auto used = static_cast<double>(start);
   EXPECT_EQ(policy.next({milliseconds(3), false, used}), 2 * start);
@@ -251,9 +251,21 @@ TEST(KafkaRatePolicy, RisesWhileTheClusterBearsItAndFallsWhenItSuffers) {
   EXPECT_EQ(policy.next({milliseconds(27), false, used}), start) << "slow answers";
   EXPECT_EQ(policy.next({milliseconds(2), true, used}), start / 2) << "others fell behind";
   for (int i = 0; i < 20; ++i) policy.next({milliseconds(99), true, used});
-  EXPECT_EQ(policy.rate(), 4u << 20);
+  EXPECT_EQ(policy.rate(), 2u << 20);
   for (int i = 0; i < 20; ++i) policy.next({milliseconds(1), false, 1e12});
   EXPECT_EQ(policy.rate(), 1u << 30);
+}
+
+TEST(KafkaRatePolicy, ProducersComeFirst) {
+  using std::chrono::milliseconds;
+  RatePolicy policy(milliseconds(2), 1e6);
+  const auto start = policy.rate();
+  EXPECT_LT(start, RatePolicy(milliseconds(2), 0).rate());
+  EXPECT_EQ(policy.next({milliseconds(2), false, 1e9, 0.9e6}), 2 * start);
+  EXPECT_EQ(policy.next({milliseconds(2), false, 1e9, 0.8e6}), start) << "they write less than before";
+  // At the lowest rate the move is not the cause any more.
+  for (int i = 0; i < 10; ++i) policy.next({milliseconds(2), false, 1e9, 0.1e6});
+  EXPECT_GT(policy.next({milliseconds(2), false, 1e9, 0.1e6}), 2u << 20);
 }
 
 }  // namespace
