@@ -39,7 +39,7 @@ pilot::Result<std::filesystem::path> find_sibling(const SiblingProgram& program,
       pilot::ErrorCode::not_found,
       fmt::format("'{}' is the program '{}', which is not in {}", program.verb, program.file,
                   folder.string()),
-      fmt::format("it is built where {} is installed: install that, then build and install again",
+      fmt::format("the build leaves it out without {}: install that, then build and install again",
                   program.built_with));
 }
 
