@@ -38,7 +38,8 @@ class Mover {
   Result<void> set_rate(Rate rate);
   Result<void> submit(const std::vector<reassign::Move>& batch);
   Result<void> watch();
-  Result<bool> look();      // whether anything went on
+  Result<bool> look();  // whether anything went on
+  Result<void> unthrottle(const std::set<std::string>& topics);
   Result<Bytes> arrived();  // of the moves under way
   void report();
   Result<void> choose_rate();

@@ -231,6 +231,19 @@ TEST_F(KafkaRebalance, ThrottlesAreSetForTheMovingReplicasAndAtTheRateAskedFor) 
   EXPECT_THAT(followers, Not(HasSubstr(":4")));
 }
 
+TEST_F(KafkaRebalance, AFinishedMoveIsNoLongerThrottledWhileOthersGoOn) {
+  cluster_.partitions.at({"t", 3}).bytes = 9000;  // takes much longer than the others
+  std::string late;
+  at_wait_ = [&](int) {
+    int moving = 0;
+    for (const auto& [key, partition] : cluster_.partitions) moving += partition.wish.empty() ? 0 : 1;
+    if (moving == 1) late = cluster_.topic_settings["t"]["follower.replication.throttled.replicas"];
+  };
+  ASSERT_TRUE(run().has_value());
+  EXPECT_THAT(late, HasSubstr("3:"));
+  EXPECT_THAT(late, Not(HasSubstr(",")));
+}
+
 TEST_F(KafkaRebalance, WithoutAThrottleNoneIsSet) {
   options_.throttling = Throttling::none;
   cluster_.partitions.at({"t", 3}).wish = {2, 1};
