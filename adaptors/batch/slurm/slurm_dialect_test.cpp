@@ -13,12 +13,12 @@ namespace {
 using host::ExitCause;
 using host::JobStatus;
 using model::AllocationPhase;
+using test::request;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-using test::request;
 
 const SlurmDialect slurm;
 
