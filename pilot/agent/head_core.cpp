@@ -78,6 +78,7 @@ HeadOutput HeadCore::receive(const std::string& peer, const model::Message& mess
 HeadOutput HeadCore::tick() {
   notice_silence();
   relaunch_lost_nodes();
+  give_back_in_time();
   return take();
 }
 

@@ -27,6 +27,9 @@ struct HeadTiming {
   Duration stop_margin = std::chrono::seconds(15);          // beyond the services' own grace
   Duration release = std::chrono::minutes(2);               // of a node: its data are removed
   Duration after_restart = std::chrono::seconds(20);        // deadlines don't pass before, after a restart
+  Duration lost_for_good = std::chrono::minutes(2);         // then an extension's node is done without
+  Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
+  Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
   Duration progress = std::chrono::seconds(2);              // of moving data: noted no more often
 };
 
@@ -113,6 +116,8 @@ class HeadCore {
   bool retire(const ClusterEntry& entry);
   void release_drained_nodes();
   void give_back_empty_allocations();
+  void give_back_in_time();
+  void cordon(const std::string& node, const std::string& reason);
   void change_failed(const std::string& framework, const std::string& cause);
   std::vector<std::string> usable_nodes() const;
   std::vector<std::string> draining_nodes() const;
@@ -144,6 +149,7 @@ class HeadCore {
   std::map<std::string, Relaunch> relaunches_;          // by node
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
   std::set<std::string> moving_, giving_back_;          // the same; allocations
+  std::set<std::string> warned_;                        // allocations of whose end was told
   struct Extending {
     std::string peer, id;
     model::ExtensionRequested wish;

@@ -15,9 +15,13 @@ using model::ServicePhase;
 
 namespace {
 
+// Those of nodes that are given back may be gone already, with their node.
 bool all_ready(const model::ClusterState& cluster) {
-  return std::ranges::all_of(cluster.services,
-                             [](const auto& entry) { return entry.second.phase == ServicePhase::ready; });
+  return std::ranges::all_of(cluster.plan.services, [&](const model::ServiceSpec& spec) {
+    const bool leaves = cluster.plan.resize && std::ranges::find(cluster.plan.resize->draining, spec.node) !=
+                                                   cluster.plan.resize->draining.end();
+    return leaves || cluster.services.at(spec.id).phase == ServicePhase::ready;
+  });
 }
 
 // The lowest stage that is not ready yet.

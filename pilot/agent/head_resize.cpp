@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "pilot/agent/head_core.hpp"
+#include "pilot/base/units.hpp"
 
 namespace pilot::agent {
 
@@ -77,8 +78,7 @@ void HeadCore::extension_refused(const model::ExtensionRefused& message) {
 void HeadCore::shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish) {
   const auto nodes = choose_nodes_to_give_back(wish);
   if (nodes.has_error()) return send(peer, model::Refused{nodes.error()}, id);
-  for (const auto& node : nodes.value())
-    if (!state_.nodes.at(node).draining) emit(model::NodeCordoned{node, true, {}});
+  for (const auto& node : nodes.value()) cordon(node, {});
   send(peer, model::ShrinkPlanned{nodes.value()}, id);
 }
 
@@ -155,6 +155,35 @@ bool HeadCore::is_leaving(const std::string& node) const {
     return !cluster.changing && !cluster.moving && cluster.change_failure.empty() &&
            (!contains(cluster.plan.nodes, node) || contains(draining_in(cluster.plan), node));
   });
+}
+
+void HeadCore::cordon(const std::string& node, const std::string& reason) {
+  const auto& state = state_.nodes.at(node);
+  if (!state.draining && state.phase != NodePhase::released) emit(model::NodeCordoned{node, true, reason});
+}
+
+// What would be taken from us is given back before: data move while their node is still there.  Nodes that
+// were lost for long are done without; what they held is rebuilt from its other replicas.
+void HeadCore::give_back_in_time() {
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
+  for (const auto& [id, allocation] : state_.allocations) {
+    const auto ends = allocation.ends_at();
+    if (!ends || allocation.phase == AllocationPhase::ended) continue;
+    const Duration lead = std::clamp(*allocation.walltime / 10, timing_.shortest_lead, timing_.longest_lead);
+    const Duration left = *ends - clock_->wall();
+    if (left > lead || !warned_.insert(id).second) continue;
+    const std::string reason = fmt::format("the time of {} is over in {}", id, format_duration(left));
+    if (id == "a0")
+      note(fmt::format("{}: then the pilot ends with all its data", reason));
+    else
+      for (const auto& node : state_.nodes_of(id)) cordon(node, reason);
+  }
+  for (const auto& [node, since] : lost_since_) {
+    const auto found = state_.nodes.find(node);
+    if (found == state_.nodes.end() || found->second.phase != NodePhase::lost) continue;
+    if (found->second.info.allocation != "a0" && clock_->steady() - since > timing_.lost_for_good)
+      cordon(node, fmt::format("lost for {}", format_duration(timing_.lost_for_good)));
+  }
 }
 
 void HeadCore::follow_nodes() {
@@ -263,20 +292,21 @@ HeadOutput HeadCore::retired(const std::string& framework, const std::string& no
 
 void HeadCore::release_drained_nodes() {
   for (const auto& id : draining_nodes()) {
+    const bool gone = state_.nodes.at(id).phase == NodePhase::lost;  // with all that ran there
     const bool idle = std::ranges::all_of(state_.clusters, [&](const auto& entry) {
       const auto& [framework, cluster] = entry;
       if (!contains(cluster.plan.nodes, id)) return true;
       const bool has_command = cluster.plan.resize && cluster.plan.resize->retire.contains(id);
       const auto done = retired_.find({framework, id});
-      return (!has_command || (done != retired_.end() && done->second)) &&
-             std::ranges::none_of(cluster.plan.services,
-                                  [&](const auto& spec) { return spec.node == id && is_active(spec); });
+      if (has_command && (done == retired_.end() || !done->second)) return false;
+      return gone || std::ranges::none_of(cluster.plan.services, [&](const auto& spec) {
+               return spec.node == id && is_active(spec);
+             });
     });
     if (!idle || !is_leaving(id)) continue;
     const auto session = sessions_.find(id);
     if (session == sessions_.end()) {
-      if (state_.nodes.at(id).phase == NodePhase::lost)
-        emit(model::NodeChanged{id, NodePhase::released, "it was lost while it was given back"});
+      if (gone) emit(model::NodeChanged{id, NodePhase::released, "it was lost while it was given back"});
     } else if (auto& asked = session->second.asked_to_release; !asked) {
       asked = clock_->steady();
       send(session->second.peer, model::ReleaseNode{});

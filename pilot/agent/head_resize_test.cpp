@@ -229,6 +229,45 @@ TEST_F(HeadResizeTest, a_node_whose_data_cannot_move_stays) {
   EXPECT_EQ(phase(), PilotPhase::ready);
 }
 
+TEST_F(HeadResizeTest, an_extension_is_given_back_before_its_time_is_over) {
+  boot();
+  receive("client", model::ExtendPilot{1, 20min, true});
+  effects<AdmitNodes>();
+  take(core_->admitted(ok()));
+  receive("client", model::ExtensionSubmitted{"a1", "job-8"});
+  enroll_third();
+  take(core_->planned("fake", grown(false)));
+  report("node-3", "fake/worker-3", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  effects<PlanCluster>();
+  pass(17min, {"node-1", "node-2", "node-3"});
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  pass(61s, {"node-1", "node-2", "node-3"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining) << "a tenth of 20 minutes before";
+  EXPECT_THAT(core_->state().nodes.at("node-3").reason, HasSubstr("the time of a1 is over in"));
+  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+}
+
+TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
+  extend();
+  pass(2min, {"node-1", "node-2"});
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::lost);
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining) << "it may come back";
+  effects<PlanCluster>();
+  pass(10s, {"node-1", "node-2"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+  take(core_->moved("fake", ok()));
+  take(core_->retired("fake", "node-3", ok()));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+  EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+}
+
 TEST_F(HeadResizeTest, the_base_is_not_given_back) {
   extend();
   receive("client", model::ShrinkPilot{{"node-1"}, 0});

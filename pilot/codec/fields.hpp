@@ -151,7 +151,7 @@ void fields(A& a, Like<model::Note> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::AllocationState> auto& v) {
   a("job_id", v.job_id), a("nodes", v.nodes), a("phase", v.phase), a("reason", v.reason);
-  a("first_node", v.first_node), a("walltime", v.walltime), a("move", v.move);
+  a("first_node", v.first_node), a("walltime", v.walltime), a("move", v.move), a("started", v.started);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeState> auto& v) {

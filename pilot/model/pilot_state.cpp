@@ -30,6 +30,7 @@ struct Fold {
     AllocationState& allocation = state.allocations[e.allocation];
     allocation.job_id = e.job_id;
     allocation.nodes = e.nodes;
+    if (e.allocation == "a0") allocation.walltime = state.spec.walltime;
   }
 
   void operator()(const ExtensionRequested& e) const {
@@ -58,8 +59,10 @@ struct Fold {
     forget(state.processes, node.info.agent);
     node = NodeState{e.node, NodePhase::up, {}, node.draining};
     remember(state.processes, e.node.agent);
-    if (auto found = state.allocations.find(e.node.allocation); found != state.allocations.end())
-      found->second.phase = AllocationPhase::running;
+    const auto found = state.allocations.find(e.node.allocation);
+    if (found == state.allocations.end()) return;
+    if (found->second.phase != AllocationPhase::ended) found->second.phase = AllocationPhase::running;
+    if (!found->second.started) found->second.started = at;
   }
 
   void operator()(const NodeChanged& e) const {

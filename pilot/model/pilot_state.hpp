@@ -17,7 +17,12 @@ struct AllocationState {
   std::string reason;
   int first_node = 1;  // its nodes are node-FIRST ... node-(FIRST + nodes - 1)
   std::optional<Duration> walltime;
-  bool move = true;  // data move onto its nodes
+  bool move = true;                 // data move onto its nodes
+  std::optional<WallTime> started;  // when its first agent came
+  // When its wall time is over, by our own clock; the batch system's began a moment earlier.
+  std::optional<WallTime> ends_at() const {
+    return started && walltime ? std::optional(*started + *walltime) : std::nullopt;
+  }
   bool operator==(const AllocationState&) const = default;
 };
 

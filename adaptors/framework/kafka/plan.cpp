@@ -225,7 +225,7 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   std::vector<int> ids;
   for (const auto& broker : cluster.placement.brokers) {
     plan.services.push_back(kept_or_new(input, cluster, broker, true));
-    ids.push_back(broker.id);
+    if (std::ranges::find(input.draining, broker.node) == input.draining.end()) ids.push_back(broker.id);
   }
 
   const auto in_client_folder = [&](const char* name) { return (input.client_folder / name).string(); };
