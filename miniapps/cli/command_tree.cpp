@@ -92,6 +92,8 @@ int run_command_tree(int argc, char** argv) {
   process.require_subcommand(1);
   add_process_gridrec(process, chosen);
   add_report(app, chosen);
+  add_bench(app, chosen);
+  add_gallery(app, chosen);
 
   try {
     app.parse(argc, argv);

@@ -20,6 +20,8 @@ using Verb = std::function<int()>;
 void add_source_light(CLI::App& source, Verb& chosen);
 void add_process_gridrec(CLI::App& process, Verb& chosen);
 void add_report(CLI::App& app, Verb& chosen);
+void add_bench(CLI::App& app, Verb& chosen);
+void add_gallery(CLI::App& app, Verb& chosen);
 
 // Parses, runs what was chosen, returns the exit code.
 int run_command_tree(int argc, char** argv);

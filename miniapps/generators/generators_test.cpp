@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <numeric>
@@ -107,6 +108,80 @@ TEST(Scan, CountsGiveTheLineIntegralsBack) {
   EXPECT_NEAR(*std::max_element(truth.begin(), truth.end()), -std::log(0.15), 0.15);
 }
 
+// Without noise and gains, so that counts are the beam's law and nothing else.
+ScanSpec quiet_spec() {
+  ScanSpec spec;
+  spec.columns = 128;
+  spec.angles = 41;
+  spec.slices = 1;
+  spec.phantom = PhantomKind::disc;
+  spec.photons = 50000;
+  spec.noise = false;
+  spec.gain_spread = 0;
+  return spec;
+}
+std::vector<std::uint16_t> counts_of(const ScanSpec& spec, double time = 0) {
+  std::vector<std::uint16_t> raw(std::size_t(spec.angles) * spec.columns);
+  Scan(spec).raw_slice(0, 0, time, raw);
+  return raw;
+}
+
+TEST(Scan, TheAxisDrifts) {
+  ScanSpec spec = quiet_spec();
+  spec.axis_drift = 6;
+  spec.centre = 60;
+  std::vector<float> rows(41 * 128);
+  Scan(spec).line_integrals(0, 0, rows);
+  for (int a : {0, 20, 40}) {  // the disc lies on the axis: its shadow's middle is the axis
+    double mass = 0, moment = 0;
+    for (int c = 0; c < 128; ++c) mass += rows[a * 128 + c], moment += c * rows[a * 128 + c];
+    EXPECT_NEAR(moment / mass, 60 + 6 * a / 40.0, 1e-3) << a;
+  }
+}
+
+TEST(Scan, TheBeamDecays) {
+  ScanSpec spec = quiet_spec();
+  spec.beam_decay = 0.4;
+  const auto raw = counts_of(spec);
+  for (int a : {0, 20, 40}) EXPECT_NEAR(raw[a * 128], 100 + 50000 * (1 - 0.4 * a / 40.0), 1) << a;
+}
+
+TEST(Scan, DeadPixelsReadTheDarkLevelAndZingersSaturate) {
+  ScanSpec spec = quiet_spec();
+  spec.dead_pixels = 0.1;
+  const auto raw = counts_of(spec);
+  int dead = 0;
+  for (int c = 0; c < 128; ++c) {
+    int dark = 0;
+    for (int a = 0; a < 41; ++a) dark += raw[a * 128 + c] == 100;
+    EXPECT_TRUE(dark == 0 || dark == 41) << c;
+    dead += dark == 41;
+  }
+  EXPECT_GE(dead, 4);
+  EXPECT_LE(dead, 26);
+  spec.dead_pixels = 0;
+  spec.zingers = 0.01;
+  const auto hit = counts_of(spec);
+  EXPECT_NEAR(std::count(hit.begin(), hit.end(), 65535), 41 * 128 * 0.01, 4 * std::sqrt(52.5));
+}
+
+TEST(Scan, TheDynamicPhantomMovesWithTimeAndComesBack) {
+  ScanSpec spec = quiet_spec();
+  spec.phantom = PhantomKind::dynamic;
+  const auto now = counts_of(spec, 0), later = counts_of(spec, 0.3), period = counts_of(spec, 1);
+  EXPECT_NE(now, later);
+  EXPECT_EQ(now, period);
+}
+
+TEST(Scan, AnotherSeedIsAnotherScan) {
+  ScanSpec spec = quiet_spec();
+  spec.noise = true;
+  const auto one = counts_of(spec);
+  EXPECT_EQ(one, counts_of(spec));
+  spec.seed = 2;
+  EXPECT_NE(one, counts_of(spec));
+}
+
 TEST(ClusterStream, PointsLieAroundTheCentresOfTheirTime) {
   for (ClusterKind kind : {ClusterKind::fixed, ClusterKind::drifting, ClusterKind::changing}) {
     ClusterSpec spec;
@@ -131,6 +206,26 @@ TEST(ClusterStream, PointsLieAroundTheCentresOfTheirTime) {
       for (int c = 0; c < spec.clusters; ++c) EXPECT_EQ(seen[c] > 0, stream.is_there(c, time)) << c;
     }
   }
+}
+
+TEST(ClusterStream, ClustersDriftAndAppearAndVanish) {
+  ClusterSpec spec;
+  spec.kind = ClusterKind::drifting;
+  const ClusterStream drifting(spec);
+  EXPECT_NE(drifting.centres(0), drifting.centres(15));
+  const auto start = drifting.centres(0), period = drifting.centres(60);
+  for (std::size_t i = 0; i < start.size(); ++i) EXPECT_NEAR(start[i], period[i], 1e-9);
+  spec.kind = ClusterKind::changing;
+  const ClusterStream changing(spec);
+  EXPECT_EQ(changing.centres(0), changing.centres(15));
+  int appeared = 0, vanished = 0;
+  for (int c = 0; c < spec.clusters; ++c)
+    for (int t = 0; t < 60; ++t) {
+      appeared += !changing.is_there(c, t) && changing.is_there(c, t + 1);
+      vanished += changing.is_there(c, t) && !changing.is_there(c, t + 1);
+    }
+  EXPECT_EQ(appeared, spec.clusters - 1) << "each but the first once a period";
+  EXPECT_EQ(vanished, appeared);
 }
 
 TEST(ClusterStream, BatchesAreReproducibleAndDiffer) {

@@ -46,6 +46,19 @@ pk_status plus_plus(const T* points, int64_t n, int32_t k, int32_t d, uint64_t s
   });
 }
 
+template <typename T>
+pk_status reassign(pk_kmeans_model* model, const T* points, int64_t n, double ratio, uint64_t seed,
+                   int32_t* moved, pk_error* error) {
+  if (model == nullptr) return answer_invalid(error, "model is NULL");
+  if (n < 0 || (points == nullptr && n > 0)) return answer_invalid(error, "points is NULL or n is negative");
+  if (!(ratio >= 0 && ratio <= 1)) return answer_invalid(error, "ratio must be 0 to 1");
+  return fenced(error, [&] {
+    const int count = reassign_light_centres(model->model, points, n, ratio, seed);
+    if (moved != nullptr) *moved = count;
+    return answer_ok(error);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -169,6 +182,22 @@ pk_status pk_kmeans_update(pk_kmeans_model* model, const pk_kmeans_partial* part
     return answer_invalid(error, "decay must be a number from 0 up");
   update_model(model->model, partial->partial, rule, decay);
   return answer_ok(error);
+}
+
+pk_status pk_kmeans_reassign_f32(pk_kmeans_model* model, const float* points, int64_t n, double ratio,
+                                 uint64_t seed, int32_t* moved, pk_error* error) {
+  return reassign(model, points, n, ratio, seed, moved, error);
+}
+pk_status pk_kmeans_reassign_f64(pk_kmeans_model* model, const double* points, int64_t n, double ratio,
+                                 uint64_t seed, int32_t* moved, pk_error* error) {
+  return reassign(model, points, n, ratio, seed, moved, error);
+}
+
+int32_t pk_kmeans_reassign_due(const pk_kmeans_model* model, int64_t points_since) {
+  if (model == nullptr) return 0;
+  const std::vector<double>& weights = model->model.weights;
+  return points_since >= 10 * int64_t{model->model.k} ||
+         std::find(weights.begin(), weights.end(), 0.0) != weights.end();
 }
 
 double pk_kmeans_decay_of_half_life(double half_life) {

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "miniapps/kernels/c_api.hpp"
-#include "miniapps/kernels/centre.hpp"
+#include "miniapps/kernels/centre_entropy.hpp"
 #include "miniapps/kernels/preprocess.hpp"
 
 using namespace miniapps::kernels;
@@ -29,6 +29,16 @@ pk_status mean(const T* in, int32_t frames, int64_t pixels, float* out, pk_error
   if ((in == nullptr || out == nullptr) && pixels > 0) return answer_invalid(error, "in or mean is NULL");
   mean_frames(in, frames, pixels, out);
   return answer_ok(error);
+}
+
+// What is wrong with a scan whose centre is asked for; NULL: nothing.
+const char* check_scan(const float* sino, const double* theta, int32_t slices, int32_t angles,
+                       int32_t columns, const double* centre) {
+  if (sino == nullptr || theta == nullptr || centre == nullptr) return "sino, theta or centre is NULL";
+  if (slices < 1 || angles < 1 || columns < 2) return "slices, angles or columns is too small";
+  for (int32_t a = 0; a < angles; ++a)
+    if (!(std::abs(theta[a]) < 1e6)) return "theta has a value that is not an angle in radians";
+  return nullptr;
 }
 
 }  // namespace
@@ -68,22 +78,34 @@ pk_status pk_circ_mask(float* image, int32_t slices, int32_t rows, int32_t cols,
 
 pk_status pk_find_centre(const float* sino, const double* theta, int32_t slices, int32_t angles,
                          int32_t columns, double guess, double radius, double* centre, pk_error* error) {
-  if (sino == nullptr || theta == nullptr || centre == nullptr)
-    return answer_invalid(error, "sino, theta or centre is NULL");
-  if (slices < 1 || angles < 1 || columns < 2)
-    return answer_invalid(error, "slices, angles or columns is too small");
-  for (int32_t a = 0; a < angles; ++a)
-    if (!(std::abs(theta[a]) < 1e6))
-      return answer_invalid(error, "theta has a value that is not an angle in radians");
+  if (const char* problem = check_scan(sino, theta, slices, angles, columns, centre))
+    return answer_invalid(error, problem);
   return fenced(error, [&] {
     const double from = std::isnan(guess) ? (columns - 1) / 2.0 : guess;
     const double within = radius > 0 && std::isfinite(radius) ? radius : columns / 4.0;
     if (!(std::abs(from) < 1e6)) return answer_invalid(error, "guess is not a sensible number");
-    const auto found = find_centre({sino, theta, slices, angles, columns, from, within});
+    const auto found = find_centre_twice({sino, theta, slices, angles, columns, from, within});
     if (!found)
       return answer(
           error, PK_BAD_DATA,
           "no centre can be found: the angles cover less than half a turn, or the data are constant");
+    *centre = *found;
+    return answer_ok(error);
+  });
+}
+
+pk_status pk_refine_centre(const float* sino, const double* theta, int32_t slices, int32_t angles,
+                           int32_t columns, double guess, double radius, double* centre, pk_error* error) {
+  if (const char* problem = check_scan(sino, theta, slices, angles, columns, centre))
+    return answer_invalid(error, problem);
+  if (!(std::abs(guess) < 1e6)) return answer_invalid(error, "guess is not a sensible number");
+  return fenced(error, [&] {
+    const double within = radius > 0 && std::isfinite(radius) ? radius : 1.5;
+    const auto found = refine_centre({sino, theta, slices, angles, columns, guess, within});
+    if (!found)
+      return answer(error, PK_BAD_DATA,
+                    "no centre can be found: the pictures around the guess have no least entropy; "
+                    "pk_find_centre needs no guess");
     *centre = *found;
     return answer_ok(error);
   });

@@ -21,7 +21,12 @@ struct CentreQuestion {
   double guess, radius;  // bins
 };
 
+struct FoundCentre {
+  double centre;
+  double deviation;  // standard error, estimated
+};
+
 // Nothing if the angles don't cover half a turn or the data are constant.
-std::optional<double> find_centre(const CentreQuestion& question);
+std::optional<FoundCentre> find_centre(const CentreQuestion& question);
 
 }  // namespace miniapps::kernels

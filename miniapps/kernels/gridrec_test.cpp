@@ -159,6 +159,57 @@ TEST(Gridrec, TakesAFullTurnAndAnyOrderOfAngles) {
   EXPECT_LT(compare(a.data(), b.data(), 128, 0.8).rmse, 0.01);
 }
 
+// Three quarters of a usual gap closer or wider: each projection counts for the gap that it fills.
+TEST(Gridrec, WeighsUnevenlySpacedAngles) {
+  Truth truth = make_truth(generators::shepp_logan(), 400, 160, 79.5, 0.9);
+  for (int a = 0; a < 400; ++a) truth.theta[a] = pi * (a / 400.0 + 0.12 * std::sin(2 * pi * a / 400));
+  generators::sinogram(generators::section_at(generators::shepp_logan(), 0), 0.9 * 80, truth.theta, 79.5, 160,
+                       truth.sino);
+  const std::vector<float> image = Gridrec(describe(400, 160, truth.theta)).run(truth.sino, 1);
+  EXPECT_GT(decibel(compare(image.data(), truth.image.data(), 160).rmse), 31.5);
+}
+
+TEST(Gridrec, TakesPrimeWidths) {
+  for (int n : {211, 331}) {
+    const Truth truth = make_truth(generators::shepp_logan(), 300, n, (n - 1) / 2.0);
+    const std::vector<float> image = Gridrec(describe(300, n, truth.theta)).run(truth.sino, 1);
+    EXPECT_GT(decibel(compare(image.data(), truth.image.data(), n).rmse), 33.0) << n;
+  }
+}
+
+// A wide detector gives the picture that a narrow one gives of the same object, in finer pixels.
+TEST(Gridrec, TakesMoreThan4096Columns) {
+  constexpr int n = 4201;  // prime
+  const std::vector<double> theta = generators::even_angles(16, pi);
+  std::vector<float> sino(16 * n);
+  generators::sinogram(generators::section_at(generators::shepp_logan(), 0), 1900, theta, 2100, n, sino, 1);
+  std::vector<float> narrow(16 * 323);
+  generators::sinogram(generators::section_at(generators::shepp_logan(), 0), 1900 / 13.0, theta, 161, 323,
+                       narrow, 13);
+  pk_gridrec_desc desc = describe(16, n, theta), coarse = describe(16, 323, theta);
+  desc.padding = coarse.padding = 1;
+  desc.filter = coarse.filter = PK_FILTER_PARZEN;
+  desc.filter_p0 = 0.5 / 13;  // the same object, as blurred
+  desc.row0 = 2100 - 6 - 13 * 100;
+  desc.rows = 13 * 201;
+  desc.col0 = 2100 - 6 - 13 * 20;
+  desc.cols = 13 * 41;
+  coarse.row0 = 161 - 100;
+  coarse.rows = 201;
+  coarse.col0 = 161 - 20;
+  coarse.cols = 41;
+  const std::vector<float> wide = Gridrec(desc, 1).run(sino, 1), small = Gridrec(coarse, 1).run(narrow, 1);
+  double error = 0, size = 0;
+  for (int r = 0; r < 201; ++r)
+    for (int c = 0; c < 41; ++c) {
+      double mean = 0;
+      for (int i = 0; i < 169; ++i) mean += wide[(r * 13 + i / 13) * desc.cols + c * 13 + i % 13] / 169.0;
+      error += std::pow(mean - small[r * 41 + c], 2);
+      size += std::pow(small[r * 41 + c], 2);
+    }
+  EXPECT_LT(std::sqrt(error / size), 0.05);
+}
+
 TEST(Gridrec, RegionOfInterestIsACutOfTheWhole) {
   const Truth truth = make_truth(generators::shepp_logan(), 90, 101, 50.0);
   pk_gridrec_desc desc = describe(90, 101, truth.theta);

@@ -153,6 +153,26 @@ TEST(Mlem, ReadsADiscAsOneLikeGridrecOnTheSameAxis) {
   EXPECT_NEAR(moment_y / mass, grid_y / grid_mass, 0.02);
 }
 
+TEST(Mlem, FollowsTheCentreOfEachSliceAndScalesWithTheData) {
+  const double centres[] = {40.0, 47.5, 52.25};
+  const float scales[] = {1, 5, 0.01f};
+  std::vector<float> sino;
+  Truth truth;
+  for (int s = 0; s < 3; ++s) {
+    truth = make_truth(generators::shepp_logan(), 90, 96, centres[s], 0.7);
+    for (float v : truth.sino) sino.push_back(v * scales[s]);
+  }
+  Iterative it(describe_iterative(90, 96, truth.theta));
+  std::vector<float> image(3 * 96 * 96);
+  ASSERT_EQ(pk_iterative_run(it.plan, it.scratch, sino.data(), centres, 3, 30, 0, image.data(), nullptr,
+                             nullptr, nullptr),
+            PK_OK);
+  for (int s = 0; s < 3; ++s) {
+    for (int i = 0; i < 96 * 96; ++i) image[s * 96 * 96 + i] /= scales[s];
+    EXPECT_GT(decibel(compare(image.data() + s * 96 * 96, truth.image.data(), 96, 0.75).rmse), 25.0) << s;
+  }
+}
+
 TEST(Mlem, GoesOnFromAnImageAndStopsByItself) {
   const Truth truth = make_truth(generators::shepp_logan(), 60, 64, 31.5);
   pk_iterative_desc desc = describe_iterative(60, 64, truth.theta);

@@ -7,7 +7,8 @@
  * set.
  *  - A plan is immutable after creation: any number of threads may use one plan at the same time.
  *  - A scratch belongs to one plan and one thread at a time.  With plan and scratch made, running allocates
- * nothing.
+ *    nothing; functions without a plan (cleaning, centre finding, moving centres) allocate what they need and
+ *    free it.
  *  - Arrays are C-order, contiguous, little-endian, in the caller's memory, which must outlive the call only.
  *    Alignment: that of the element.  Input and output must not overlap unless it is said.
  *  - Results are the same bits for any number of threads, any split of the slices into calls, and from run to

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define PK_VERSION_MAJOR 1 /* changes when something below changes its meaning or layout */
-#define PK_VERSION_MINOR 0 /* grows when something is added */
+#define PK_VERSION_MINOR 1 /* grows when something is added */
 
 typedef int32_t pk_status;
 enum pk_code {

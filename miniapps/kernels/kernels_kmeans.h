@@ -20,8 +20,8 @@ enum pk_kmeans_rule {
    * batch). */
   PK_KMEANS_DECAY_BATCHES = 0,
   PK_KMEANS_DECAY_POINTS = 1,
-  /* scikit-learn's MiniBatchKMeans without random reassignment: c = (c w + s) / (w + n); decay is not used.
-   */
+  /* scikit-learn's MiniBatchKMeans: c = (c w + s) / (w + n); decay is not used.  Its random reassignment is
+   * pk_kmeans_reassign_*. */
   PK_KMEANS_MINI_BATCH = 2
 };
 
@@ -70,6 +70,19 @@ PK_API pk_status pk_kmeans_partial_add(pk_kmeans_partial* partial, const double*
 /* The next model, in place, from the sums of one batch.  decay >= 0; see pk_kmeans_decay_of_half_life. */
 PK_API pk_status pk_kmeans_update(pk_kmeans_model* model, const pk_kmeans_partial* partial, int32_t rule,
                                   double decay, pk_error* error);
+/* The other half of scikit-learn's rule, after the update, with points [n][d] of the batch: centres whose
+ * weight is below ratio (0.01 is usual, 0 to 1) times the greatest move to points of the batch drawn without
+ * repetition, and get the least weight of those that stay.  At most n / 2 centres move, the lightest; points
+ * that are not finite are not drawn.  The same for the same seed: give each batch its own.  moved (may be
+ * NULL): how many.
+ *
+ * Due, says scikit-learn, when there were 10 k points since the last time or a weight is 0, which is asked
+ * before the update; pk_kmeans_reassign_due gives 1 then, else 0. */
+PK_API pk_status pk_kmeans_reassign_f32(pk_kmeans_model* model, const float* points, int64_t n, double ratio,
+                                        uint64_t seed, int32_t* moved, pk_error* error);
+PK_API pk_status pk_kmeans_reassign_f64(pk_kmeans_model* model, const double* points, int64_t n, double ratio,
+                                        uint64_t seed, int32_t* moved, pk_error* error);
+PK_API int32_t pk_kmeans_reassign_due(const pk_kmeans_model* model, int64_t points_since);
 /* exp(ln(0.5) / half_life), half_life > 0 in batches or points. */
 PK_API double pk_kmeans_decay_of_half_life(double half_life);
 

@@ -5,31 +5,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numbers>
 
 #include "miniapps/kernels/kernels.h"
+#include "miniapps/kernels/kmeans_random.hpp"
 
 namespace miniapps::kernels {
 namespace {
-
-// SplitMix64 (Steele, Lea, Flood 2014).
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  double uniform() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15ull;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-    return static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1p-53;
-  }
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 void update_by_decay(KmeansModel& model, const KmeansPartial& partial, double discount) {
   for (double& w : model.weights) w *= discount;
@@ -139,13 +120,13 @@ void update_model(KmeansModel& model, const KmeansPartial& partial, int rule, do
 }
 
 void random_centres(int k, int d, std::uint64_t seed, double* centres) {
-  Random random(seed);
+  KmeansRandom random(seed);
   for (std::size_t i = 0; i < std::size_t(k) * d; ++i) centres[i] = random.normal();
 }
 
 template <typename T>
 bool plus_plus_centres(const T* points, std::int64_t n, int k, int d, std::uint64_t seed, double* centres) {
-  Random random(seed);
+  KmeansRandom random(seed);
   std::vector<double> distance(static_cast<std::size_t>(n),
                                1.0);  // to the nearest centre so far; 0: never chosen
   for (std::int64_t i = 0; i < n; ++i)

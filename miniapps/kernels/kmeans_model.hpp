@@ -49,6 +49,11 @@ void assign(const KmeansModel& model, KmeansPartial& partial, const double* poin
 // Arguments as pk_kmeans_update, checked.
 void update_model(KmeansModel& model, const KmeansPartial& partial, int rule, double decay);
 
+// Arguments as pk_kmeans_reassign_f32, checked; returns how many centres got a new place.
+template <typename T>
+int reassign_light_centres(KmeansModel& model, const T* points, std::int64_t n, double ratio,
+                           std::uint64_t seed);
+
 void random_centres(int k, int d, std::uint64_t seed, double* centres);
 // False if there are no finite points.
 template <typename T>

@@ -124,6 +124,83 @@ TEST(StreamingKmeans, FollowsScikitLearnsMiniBatchRule) {
   }
 }
 
+// Recorded states of scikit-learn: [batch + 1][12][count, centre]; each batch starts from the recorded one,
+// as its random numbers are not ours.
+TEST(StreamingKmeans, MovesLightCentresAsScikitLearn) {
+  constexpr int k = 12, d = 3, n = 500;
+  const auto points = fixture<double>("kmeans/km_points_f64.bin", 4 * n * d),
+             states = fixture<double>("kmeans/km_sklearn_reassign_f64.bin", 5 * k * (1 + d));
+  int moved_in_all = 0;
+  for (int batch = 0; batch < 4; ++batch) {
+    const double* const before = &states[batch * k * (1 + d)];
+    const double* const wanted = before + k * (1 + d);
+    const double* const first = &points[batch * n * d];
+    const auto is_point = [&](const double* x) {
+      for (int p = 0; p < n; ++p)
+        if (std::equal(x, x + d, first + p * d)) return true;
+      return false;
+    };
+    std::vector<double> centres(k * d), weights(k);
+    for (int c = 0; c < k; ++c) {
+      weights[c] = before[c * (1 + d)];
+      std::copy_n(before + c * (1 + d) + 1, d, &centres[c * d]);
+    }
+    Model model = make_model(k, d, centres.data(), weights.data());
+    Partial partial = make_partial(k, d);
+    EXPECT_EQ(pk_kmeans_reassign_due(model.get(), n), 1);
+    ASSERT_EQ(pk_kmeans_assign_f64(model.get(), partial.get(), first, n, nullptr, nullptr), PK_OK);
+    ASSERT_EQ(pk_kmeans_update(model.get(), partial.get(), PK_KMEANS_MINI_BATCH, 0, nullptr), PK_OK);
+    std::int32_t moved = -1;
+    ASSERT_EQ(pk_kmeans_reassign_f64(model.get(), first, n, 0.2, 5, &moved, nullptr), PK_OK);
+    pk_kmeans_get(model.get(), nullptr, nullptr, centres.data(), weights.data());
+    int theirs = 0;
+    for (int c = 0; c < k; ++c) {
+      EXPECT_EQ(weights[c], wanted[c * (1 + d)]) << batch << " " << c;
+      const bool was_moved = is_point(wanted + c * (1 + d) + 1);
+      EXPECT_EQ(is_point(&centres[c * d]), was_moved) << batch << " " << c;
+      theirs += was_moved;
+      for (int j = 0; j < d && !was_moved; ++j)
+        EXPECT_NEAR(centres[c * d + j], wanted[c * (1 + d) + 1 + j], 1e-12);
+    }
+    EXPECT_EQ(moved, theirs);
+    moved_in_all += moved;
+  }
+  EXPECT_GE(moved_in_all, 4);
+}
+
+TEST(StreamingKmeans, MovesCentresToDifferentFinitePoints) {
+  const std::vector<double> centres(8, 0.0), weights = {100, 0, 0, 0.5, 2, 0, 0, 7};
+  const std::vector<float> points = {NAN, 11, 12, 13, INFINITY, 14, 15, 16, 17, 18};
+  const auto move = [&](std::int64_t n, std::uint64_t seed) {
+    Model model = make_model(8, 1, centres.data(), weights.data());
+    std::int32_t moved = -1;
+    EXPECT_EQ(pk_kmeans_reassign_f32(model.get(), points.data(), n, 0.01, seed, &moved, nullptr), PK_OK);
+    std::vector<double> c(8), w(8);
+    pk_kmeans_get(model.get(), nullptr, nullptr, c.data(), w.data());
+    EXPECT_EQ(moved, 8 - std::count(c.begin(), c.end(), 0.0));
+    return std::pair(c, w);
+  };
+  const auto [c, w] = move(10, 1);
+  EXPECT_EQ(w, (std::vector<double>{100, 2, 2, 2, 2, 2, 2, 7}));
+  std::vector<double> places = {c[1], c[2], c[3], c[5], c[6]};
+  for (double x : places) EXPECT_TRUE(x >= 11 && x <= 18) << x;
+  std::sort(places.begin(), places.end());
+  EXPECT_EQ(std::adjacent_find(places.begin(), places.end()), places.end()) << "one point twice";
+  EXPECT_EQ(move(10, 1).first, c);
+  EXPECT_NE(move(10, 2).first, c);
+  // Half as many as points, the lightest first; none without points.
+  const auto [few, light] = move(4, 1);
+  EXPECT_EQ(std::count(few.begin(), few.end(), 0.0), 6);
+  EXPECT_EQ(light, weights) << "the least of the others is 0";
+  EXPECT_EQ(move(1, 1).first, centres);
+  EXPECT_EQ(move(0, 1).first, centres);
+  Model model = make_model(8, 1, centres.data(), std::vector<double>(8, 1.0).data());
+  EXPECT_EQ(pk_kmeans_reassign_due(model.get(), 79), 0);
+  EXPECT_EQ(pk_kmeans_reassign_due(model.get(), 80), 1);
+  EXPECT_EQ(pk_kmeans_reassign_f32(model.get(), points.data(), 10, 1.5, 0, nullptr, nullptr),
+            PK_INVALID_ARGUMENT);
+}
+
 TEST(StreamingKmeans, ADyingClusterTakesHalfOfTheGreatest) {
   const double centres[] = {0, 100, 5}, weights[] = {1000, 1e-9, 10};
   Model model = make_model(3, 1, centres, weights);

@@ -17,7 +17,7 @@ void add_series(std::vector<T>& to, const std::vector<T>& from, std::size_t shif
   for (std::size_t i = 0; i < from.size(); ++i) to[i + shift] += from[i];
 }
 
-std::string milliseconds(std::chrono::nanoseconds value) {
+std::string in_milliseconds(std::chrono::nanoseconds value) {
   const double ms = std::chrono::duration<double, std::milli>(value).count();
   return ms < 100      ? fmt::format("{:.1f} ms", ms)
          : ms < 10'000 ? fmt::format("{:.0f} ms", ms)
@@ -49,8 +49,8 @@ void add_latency(Table& table, const LatencyHistogram& latency) {
   if (latency.count() == 0) return;
   table.line("Latency, source to result on disk");
   for (auto [name, q] : {std::pair{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}})
-    table.row(name, milliseconds(latency.quantile(q)));
-  table.row("max", milliseconds(latency.max()));
+    table.row(name, in_milliseconds(latency.quantile(q)));
+  table.row("max", in_milliseconds(latency.max()));
 }
 
 void add_workers(Table& table, const ProcessReport& r) {
@@ -128,7 +128,7 @@ std::string progress_line(const ProcessReport& r, double rate, std::uint64_t cou
       wanted == 0 ? fmt::format("{} messages", r.messages) : fmt::format("{} of {} blocks", counted, wanted);
   const double message_mb = per(static_cast<double>(r.bytes) / 1e6, static_cast<double>(r.messages));
   text += fmt::format(", {:.1f}/s, {:.1f} MB/s", rate, rate * message_mb);
-  if (r.latency.count() > 0) text += fmt::format(", p50 {}", milliseconds(r.latency.quantile(0.5)));
+  if (r.latency.count() > 0) text += fmt::format(", p50 {}", in_milliseconds(r.latency.quantile(0.5)));
   if (r.lag > 0) text += fmt::format(", {} waiting", r.lag);
   if (r.duplicates > 0) text += fmt::format(", {} repeated", r.duplicates);
   if (r.dead_letters > 0) text += fmt::format(", {} dead letters", r.dead_letters);

@@ -22,6 +22,12 @@ const Clock& system_clock() {
   return clock;
 }
 
+std::optional<WallTime> unix_time(std::int64_t seconds) {
+  constexpr std::int64_t most = std::int64_t{1} << 33;
+  if (seconds < 0 || seconds > most) return std::nullopt;
+  return WallTime{std::chrono::seconds(seconds)};
+}
+
 std::string iso8601(WallTime time) {
   // Floored, so that the milliseconds are positive before 1970 too.
   const auto whole = std::chrono::floor<std::chrono::seconds>(time);

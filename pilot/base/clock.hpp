@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace pilot {
@@ -46,5 +48,9 @@ class Deadline {
 
 // "2026-11-29T17:35:13.123Z", UTC with milliseconds; the form of every time we write.
 std::string iso8601(WallTime time);
+
+// Seconds since 1970 as another program says them; nothing for those before it or beyond 2242, which a
+// WallTime can't or need not hold.
+std::optional<WallTime> unix_time(std::int64_t seconds);
 
 }  // namespace pilot

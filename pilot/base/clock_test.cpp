@@ -37,6 +37,14 @@ TEST(Deadline, PassesExactlyAtItsTime) {
   EXPECT_EQ(deadline.left(), 0ms);
 }
 
+TEST(UnixTime, HoldsWhatNanosecondsCan) {
+  EXPECT_EQ(unix_time(0), WallTime{});
+  EXPECT_EQ(unix_time(1796060113), WallTime{1796060113s});
+  EXPECT_EQ(unix_time(-1), std::nullopt);
+  EXPECT_EQ(unix_time(-61317938663), std::nullopt) << "the year 26, as a damaged answer said";
+  EXPECT_EQ(unix_time(std::int64_t{1} << 40), std::nullopt);
+}
+
 TEST(Iso8601, WritesUtcWithMilliseconds) {
   EXPECT_EQ(iso8601(WallTime{}), "1970-01-01T00:00:00.000Z");
   EXPECT_EQ(iso8601(WallTime{1ns}), "1970-01-01T00:00:00.000Z");

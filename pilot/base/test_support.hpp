@@ -16,7 +16,7 @@ bool eventually(Condition condition, Duration limit = patience) {
   const Deadline deadline(system_clock(), limit);
   while (!condition()) {
     if (deadline.passed()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // yielding would starve what it waits for
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // less would starve what it waits for
   }
   return true;
 }

@@ -148,9 +148,9 @@ std::optional<ExitRecord> parse_exit_record(std::string_view text) {
   ExitRecord record;
   std::int64_t seconds = 0;
   if (!(stream >> record.job_id >> record.code >> seconds)) return std::nullopt;
-  constexpr std::int64_t most_seconds = std::int64_t{1} << 33;  // of a time in nanoseconds
-  if (seconds < 0 || seconds > most_seconds) return std::nullopt;
-  record.at = WallTime{std::chrono::seconds(seconds)};
+  const auto at = unix_time(seconds);
+  if (!at) return std::nullopt;
+  record.at = *at;
   std::getline(stream >> std::ws, record.cause);
   return record;
 }

@@ -34,7 +34,7 @@ std::optional<WallTime> time_of(const std::string& text) {
   std::tm parts{};
   const char* end = strptime(text.c_str(), "%a %b %e %H:%M:%S %Y", &parts);
   if (end == nullptr || *end != '\0') return std::nullopt;
-  return WallTime{std::chrono::seconds(timegm(&parts))};
+  return unix_time(timegm(&parts));
 }
 
 struct State {

@@ -54,10 +54,8 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 std::optional<WallTime> time_of(std::string_view seconds) {  // "N/A", "Unknown": none
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(seconds.data(), seconds.data() + seconds.size(), value);
-  constexpr std::int64_t most = std::int64_t{1} << 33;  // so that it fits into nanoseconds
-  if (error != std::errc{} || stop != seconds.data() + seconds.size() || value <= 0 || value > most)
-    return std::nullopt;
-  return WallTime{std::chrono::seconds(value)};
+  if (error != std::errc{} || stop != seconds.data() + seconds.size() || value == 0) return std::nullopt;
+  return unix_time(value);
 }
 
 std::string hosts_of(std::string_view text) {

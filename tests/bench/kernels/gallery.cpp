@@ -190,16 +190,37 @@ void show_measured(Gallery& gallery) {
 }  // namespace bench_kernels
 
 int gallery_main(int argc, char** argv) {
-  if (argc != 2 || argv[1][0] == '-') {
-    std::fputs("usage: kernels_gallery FOLDER\n", stderr);
+  const std::string whole = argv[0], name = whole.substr(whole.rfind('/') + 1);
+  const std::string word = argc == 2 ? argv[1] : "";
+  if (word == "--help" || word == "-h") {
+    std::printf(
+        "Pictures of what the kernels do, side by side in one page: phantoms, sinograms, reconstructions by\n"
+        "GridRec, ML-EM, OS-EM and SIRT from exact and from measured data, and their errors.\n\n"
+        "Example:\n"
+        "  %s out/          # then look at out/index.html\n\n"
+        "FOLDER is made if it isn't there; files of the same name in it are replaced.\n",
+        name.c_str());
+    return 0;
+  }
+  if (word.empty() || word[0] == '-') {
+    std::fprintf(stderr, "%s: %s\nusage: %s FOLDER\n'%s --help' tells more\n", name.c_str(),
+                 argc > 2       ? "one folder, please"
+                 : word.empty() ? "where to?"
+                                : ("unknown option '" + word + "'").c_str(),
+                 name.c_str(), name.c_str());
     return 2;
   }
   std::error_code error;
-  std::filesystem::create_directories(argv[1], error);
-  bench_kernels::Gallery gallery(argv[1]);
+  std::filesystem::create_directories(word, error);
+  bench_kernels::Gallery gallery(word);
+  std::fputs("reconstructing exact data\n", stderr);
   bench_kernels::show_exact(gallery);
+  std::fputs("reconstructing measured data\n", stderr);
   bench_kernels::show_measured(gallery);
-  if (gallery.finish()) return 0;
-  std::fprintf(stderr, "cannot write to %s\n", argv[1]);
+  if (gallery.finish()) {
+    std::printf("%s\n", (std::filesystem::path(word) / "index.html").c_str());
+    return 0;
+  }
+  std::fprintf(stderr, "%s: cannot write to %s\n", name.c_str(), word.c_str());
   return 1;
 }

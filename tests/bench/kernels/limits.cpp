@@ -65,10 +65,11 @@ using miniapps::kernels::AlignedBuffer;
 double triad_rate(std::size_t floats, const Options& options) {
   AlignedBuffer<float> a(floats), b(floats), c(floats);
   for (auto* v : {&a, &b, &c}) std::memset(v->data(), 0, floats * sizeof(float));
-  const double seconds = cpu_seconds("triad", options, [&] {
-    HWY_DYNAMIC_DISPATCH(triad)(b.data(), c.data(), a.data(), floats);
+  const Times times = cpu_times("triad", options, [&] {
+    HWY_DYNAMIC_DISPATCH(triad)
+    (b.data(), c.data(), a.data(), floats);
   });
-  return 12.0 * static_cast<double>(floats) / seconds * 1e-9;
+  return 12.0 * static_cast<double>(floats) / times.least * 1e-9;
 }
 
 constexpr int length = 512, batch = 64;
@@ -80,11 +81,11 @@ double own_fft(const Options& options) {
   const std::size_t block = std::size_t(length) * 2 * lanes;
   AlignedBuffer<float> x(block * (batch / lanes)), y(block);
   std::memset(x.data(), 0, x.size() * sizeof(float));
-  const double seconds = cpu_seconds("own fft", options, [&] {
+  const Times times = cpu_times("own fft", options, [&] {
     for (int b = 0; b < batch / lanes; ++b)
       miniapps::kernels::run_transform(plan, x.data() + b * block, y.data(), false);
   });
-  return transform_flops / seconds * 1e-9;
+  return transform_flops / times.least * 1e-9;
 }
 
 #ifdef BENCH_KERNELS_FFTW
@@ -95,11 +96,11 @@ double fftw(const Options& options) {
   const fftwf_plan plan = fftwf_plan_many_dft(1, n, batch, x, nullptr, 1, length, y, nullptr, 1, length,
                                               FFTW_FORWARD, FFTW_MEASURE);
   std::memset(x, 0, sizeof(fftwf_complex) * length * batch);
-  const double seconds = cpu_seconds("fftw", options, [&] { fftwf_execute(plan); });
+  const Times times = cpu_times("fftw", options, [&] { fftwf_execute(plan); });
   fftwf_destroy_plan(plan);
   fftwf_free(x);
   fftwf_free(y);
-  return transform_flops / seconds * 1e-9;
+  return transform_flops / times.least * 1e-9;
 }
 #endif
 
@@ -107,11 +108,11 @@ double fftw(const Options& options) {
 double kissfft(const Options& options) {
   std::vector<kiss_fft_cpx> x(length * batch), y(length * batch);
   const kiss_fft_cfg plan = kiss_fft_alloc(length, 0, nullptr, nullptr);
-  const double seconds = cpu_seconds("kissfft", options, [&] {
+  const Times times = cpu_times("kissfft", options, [&] {
     for (int b = 0; b < batch; ++b) kiss_fft(plan, x.data() + b * length, y.data() + b * length);
   });
   kiss_fft_free(plan);
-  return transform_flops / seconds * 1e-9;
+  return transform_flops / times.least * 1e-9;
 }
 #endif
 
@@ -121,11 +122,11 @@ Limits measure_limits(const Options& options) {
   Limits limits;
   float out = 0;
   double operations = 0;
-  const double seconds = cpu_seconds("fma", options, [&] {
+  const Times times = cpu_times("fma", options, [&] {
     operations = HWY_DYNAMIC_DISPATCH(fused_operations)(&out);
     benchmark::DoNotOptimize(out);
   });
-  limits.fma_gflops = operations / seconds * 1e-9;
+  limits.fma_gflops = operations / times.least * 1e-9;
   limits.triad_gbytes = triad_rate(std::size_t{16} << 20, options);
   limits.triad_l2_gbytes = triad_rate(std::size_t{64} << 10, options);
   limits.own_fft_gflops = own_fft(options);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "tests/bench/kernels/timing.hpp"
 
@@ -17,27 +18,85 @@ using OsemFunction = void (*)(const float* data, int dy, int dt, int dx, const f
                               const float* theta, float* recon, int rows, int cols, int iterations,
                               int blocks, const int* order);
 
+// What the interpreter prints; empty if it fails.
+std::string ask_python(const Options& options, const std::string& script) {
+  const std::string command = "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 '" +
+                              options.python + "' -W ignore -c \"" + script + "\" 2>/dev/null";
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {};
+  std::string text;
+  for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  return pclose(pipe) == 0 ? text : std::string{};
+}
+
+struct Tomopy {
+  std::string version;
+  GridrecFunction gridrec = nullptr;
+  OsemFunction osem = nullptr;
+  std::string why_not;
+};
+
 template <typename Function>
-Function tomopy_function(const Options& options, const char* name) {
-  if (options.tomopy_library.empty()) return nullptr;
-  void* const library = dlopen(options.tomopy_library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, name));
+Function load(const std::string& library, const char* name, std::string& why_not) {
+  void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const symbol = handle == nullptr ? nullptr : dlsym(handle, name);
+  if (symbol == nullptr) {
+    const char* const reason = dlerror();
+    why_not = reason == nullptr ? library + " has no " + name : reason;
+  }
+  return reinterpret_cast<Function>(symbol);
 }
 
-std::string why_no_tomopy(const Options& options) {
-  return options.tomopy_library.empty() ? "TomoPy: no --tomopy-lib"
-                                        : "TomoPy: can't load " + options.tomopy_library;
+Tomopy find_tomopy(const Options& options) {
+  Tomopy found;
+  std::string gridrec = options.tomopy_library, recon = options.tomopy_library;
+  if (gridrec.empty()) {
+    if (options.python.empty()) return found.why_not = "--no-peers", found;
+    std::istringstream answer(
+        ask_python(options,
+                   "import tomopy;from tomopy.util.extern import gridrec as g, recon as r;"
+                   "print(tomopy.__version__);print(g.LIB_TOMOPY_GRIDREC._name);"
+                   "print(r.LIB_TOMOPY_RECON._name)"));
+    std::getline(answer, found.version);
+    std::getline(answer, gridrec);
+    std::getline(answer, recon);
+    if (recon.empty())
+      return found.why_not = options.python + " can't import tomopy, and there is no --tomopy-lib", found;
+  }
+  found.gridrec = load<GridrecFunction>(gridrec, "gridrec", found.why_not);
+  found.osem = load<OsemFunction>(recon, "osem", found.why_not);
+  return found;
 }
 
-std::string compared(const char* name, double theirs, double ours, const char* unit, double scale) {
-  return format("%s %.2f %s (%.1f x)", name, theirs * scale, unit, theirs / ours);
+const Tomopy& tomopy(const Options& options) {
+  static const Tomopy found = find_tomopy(options);
+  return found;
+}
+
+std::string absent(const char* name, const char* recorded) {
+  return format("%s not here (recorded: %s)", name, recorded);
+}
+
+std::string compared(const Tomopy& peer, Times theirs, double ours) {
+  return format("TomoPy%s%s %.2f ms (%.1f x)", peer.version.empty() ? "" : " ", peer.version.c_str(),
+                theirs.median * 1e3, theirs.median / ours);
+}
+
+void run_osem(const Tomopy& peer, const Scan& scan, int iterations, std::vector<float>& image) {
+  const float centre = static_cast<float>(scan.columns / 2.0);
+  const std::vector<float> theta(scan.theta.begin(), scan.theta.end());
+  std::vector<int> order(scan.angles);
+  for (int a = 0; a < scan.angles; ++a) order[a] = a;
+  peer.osem(scan.sino.data(), 1, scan.angles, scan.columns, &centre, theta.data(), image.data(), scan.columns,
+            scan.columns, iterations, 1, order.data());
 }
 
 }  // namespace
 
-std::string tomopy_gridrec(const Options& options, const Scan& scan, bool padded, double seconds) {
-  const auto gridrec = tomopy_function<GridrecFunction>(options, "gridrec");
-  if (gridrec == nullptr) return why_no_tomopy(options);
+std::string tomopy_gridrec(const Options& options, const Scan& scan, bool padded, double seconds,
+                           const char* recorded) {
+  const Tomopy& peer = tomopy(options);
+  if (peer.gridrec == nullptr) return absent("TomoPy", recorded);
   const int slices = 2, width = padded ? 2 * scan.columns : scan.columns, side = (width - scan.columns) / 2;
   std::vector<float> data(std::size_t(slices) * scan.angles * width);
   for (int r = 0; r < slices * scan.angles; ++r)
@@ -47,34 +106,33 @@ std::string tomopy_gridrec(const Options& options, const Scan& scan, bool padded
       theta(scan.theta.begin(), scan.theta.end());
   std::vector<float> image(std::size_t(slices) * width * width);
   const float parameters[] = {0.5f, 8.0f};
-  const double theirs = cpu_seconds("tomopy", options,
-                                    [&] {
-                                      gridrec(data.data(), slices, scan.angles, width, centre.data(),
-                                              theta.data(), image.data(), width, width, "shepp", parameters);
-                                    }) /
-                        slices;
-  return compared("TomoPy", theirs, seconds, "ms", 1e3);
+  const Times theirs = cpu_times("TomoPy's gridrec", options, [&] {
+    peer.gridrec(data.data(), slices, scan.angles, width, centre.data(), theta.data(), image.data(), width,
+                 width, "shepp", parameters);
+  });
+  return compared(peer, theirs.per(slices), seconds);
 }
 
-std::string tomopy_mlem(const Options& options, const Scan& scan, double seconds) {
-  const auto osem = tomopy_function<OsemFunction>(options, "osem");
-  if (osem == nullptr) return why_no_tomopy(options);
+std::string tomopy_mlem(const Options& options, const Scan& scan, double seconds, const char* recorded) {
+  const Tomopy& peer = tomopy(options);
+  if (peer.osem == nullptr) return absent("TomoPy", recorded);
   std::vector<float> image(std::size_t(scan.columns) * scan.columns, 1e-6f);
-  const float centre = static_cast<float>(scan.columns / 2.0);
-  const std::vector<float> theta(scan.theta.begin(), scan.theta.end());
-  std::vector<int> order(scan.angles);
-  for (int a = 0; a < scan.angles; ++a) order[a] = a;
   Options once = options;
   once.seconds = 1e-3;
-  const double theirs = cpu_seconds("tomopy", once, [&] {
-    osem(scan.sino.data(), 1, scan.angles, scan.columns, &centre, theta.data(), image.data(), scan.columns,
-         scan.columns, 1, 1, order.data());
-  });
-  return compared("TomoPy", theirs, seconds, "ms", 1e3);
+  return compared(peer, cpu_times("TomoPy's osem", once, [&] { run_osem(peer, scan, 1, image); }), seconds);
 }
 
-std::string sklearn_kmeans(const Options& options, int k, int d, double seconds) {
-  if (options.python.empty()) return "scikit-learn: no --python";
+std::vector<float> tomopy_mlem_image(const Options& options, const Scan& scan, int iterations) {
+  const Tomopy& peer = tomopy(options);
+  if (peer.osem == nullptr) return {};
+  std::fprintf(stderr, "running %d iterations of TomoPy's osem\n", iterations);
+  std::vector<float> image(std::size_t(scan.columns) * scan.columns, 1e-6f);
+  run_osem(peer, scan, iterations, image);
+  return image;
+}
+
+std::string sklearn_kmeans(const Options& options, int k, int d, double seconds, const char* recorded) {
+  if (options.python.empty()) return absent("scikit-learn", recorded);
   const std::string script = format(
       "import time,numpy as n,sklearn;from sklearn.cluster import MiniBatchKMeans as M;"
       "r=n.random.RandomState(1);p=r.randn(20,5000,%d).astype('f');"
@@ -83,15 +141,21 @@ std::string sklearn_kmeans(const Options& options, int k, int d, double seconds)
   const std::string loop =
       "for i in range(60):\n a=time.process_time();m.partial_fit(p[i%20]);t.append(time.process_time()-a)\n"
       "print(sklearn.__version__,sorted(t)[30])";
-  const std::string command = "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 '" +
-                              options.python + "' -W ignore -c \"" + script + loop + "\" 2>/dev/null";
-  FILE* const pipe = popen(command.c_str(), "r");
   char version[32] = "";
   double theirs = 0;
-  const int read = pipe == nullptr ? 0 : std::fscanf(pipe, "%31s %lf", version, &theirs);
-  if (pipe != nullptr) pclose(pipe);
-  if (read != 2) return "scikit-learn: not with " + options.python;
+  if (std::sscanf(ask_python(options, script + loop).c_str(), "%31s %lf", version, &theirs) != 2)
+    return absent("scikit-learn", recorded);
   return format("scikit-learn %s %.1f Mpts/s (%.0f x)", version, 5000 / theirs * 1e-6, theirs / seconds);
+}
+
+std::vector<std::string> why_left_out(const Options& options) {
+  std::vector<std::string> reasons;
+  if (!tomopy(options).why_not.empty()) reasons.push_back("TomoPy: " + tomopy(options).why_not);
+  if (options.python.empty())
+    reasons.push_back("scikit-learn: --no-peers");
+  else if (ask_python(options, "import sklearn;print(1)").empty())
+    reasons.push_back("scikit-learn: " + options.python + " can't import sklearn");
+  return reasons;
 }
 
 }  // namespace bench_kernels

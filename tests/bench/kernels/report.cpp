@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <utility>
 
 #include "miniapps/kernels/kernels.h"
 #include "tests/bench/kernels/timing.hpp"
@@ -43,23 +44,46 @@ void draw_roof(std::ofstream& out, const Axes& axes, double gbytes, double gflop
                 axes.y(gbytes * at) + 14, kind, name, gbytes);
 }
 
+// Dots with numbers, and the list of them; a number that another would cover stands below its dot.
+void draw_kernels(std::ofstream& out, const Axes& axes, const std::vector<Row>& rows) {
+  std::vector<std::pair<double, double>> taken;
+  for (const Row& row : rows) {
+    if (row.flops <= 0 || row.least <= 0) continue;
+    const double x = axes.x(row.flops / row.bytes), y = axes.y(row.flops / row.least * 1e-9);
+    bool covered = false;
+    for (const auto& [other_x, other_y] : taken)
+      covered = covered || (std::abs(x - other_x) < 18 && std::abs(y - other_y) < 14);
+    taken.emplace_back(x, y);
+    const int number = static_cast<int>(taken.size());
+    out << format("<circle cx='%.1f' cy='%.1f' r='4.5' class='dot'/><text x='%.1f' y='%.1f'>%d</text>\n", x,
+                  y, x + 7, covered ? y + 16 : y - 6, number);
+    out << format("<text x='872' y='%d' font-size='12'>%d  %s</text>\n", 48 + 20 * number, number,
+                  row.name.c_str());
+  }
+}
+
 }  // namespace
 
-void print_table(const Limits& limits, const std::vector<Row>& rows) {
+void print_table(const Limits& limits, const std::vector<Row>& rows,
+                 const std::vector<std::string>& left_out) {
   std::printf(
-      "instruction set %s; one core: FMA %.0f GFLOP/s, triad %.1f GB/s (192 MiB) %.0f GB/s (768 KiB)\n",
+      "limits of one core (best repetition), instruction set %s: FMA %.0f GFLOP/s, triad %.1f GB/s (192 "
+      "MiB), "
+      "%.0f GB/s (768 KiB)\n",
       pk_isa(), limits.fma_gflops, limits.triad_gbytes, limits.triad_l2_gbytes);
   std::printf("512-point transforms, batches: ours %.0f GFLOP/s, FFTW (measured plan) %s, KissFFT %s\n\n",
               limits.own_fft_gflops,
               limits.fftw_gflops > 0 ? format("%.0f", limits.fftw_gflops).c_str() : "not installed",
               limits.kissfft_gflops > 0 ? format("%.0f", limits.kissfft_gflops).c_str() : "not installed");
-  std::printf("%-36s %-18s %-8s %-5s %-34s %s\n", "kernel", "measured", "goal", "", "peer", "quality");
+  std::printf("%-36s %-28s %-8s %-5s %-42s %s\n", "kernel", "median (best repetition)", "goal", "", "peer",
+              "quality");
   for (const Row& row : rows)
-    std::printf("%-36s %-18s %-8s %-5s %-34s %s\n", row.name.c_str(), row.shown.c_str(), row.goal.c_str(),
+    std::printf("%-36s %-28s %-8s %-5s %-42s %s\n", row.name.c_str(), row.shown.c_str(), row.goal.c_str(),
                 row.goal.empty() ? ""
                 : row.reached    ? "ok"
                                  : "MISS",
                 row.peer.c_str(), row.quality.c_str());
+  for (const std::string& reason : left_out) std::printf("left out: %s\n", reason.c_str());
 }
 
 bool write_roofline(const std::string& path, const Limits& limits, const std::vector<Row>& rows) {
@@ -69,7 +93,8 @@ bool write_roofline(const std::string& path, const Limits& limits, const std::ve
          "font-size='13'>\n"
          "<style>.grid{stroke:#ddd}.ram,.l2{fill:none;stroke-width:2}.ram{stroke:#205a9e}.l2{stroke:#7a9cc4;"
          "stroke-dasharray:6 4}"
-         ".ramt{fill:#205a9e}.l2t{fill:#5d7ea6}.mid{text-anchor:middle}.end{text-anchor:end}.dot{fill:#"
+         ".fft{stroke:#999;stroke-dasharray:2 "
+         "4}.ramt{fill:#205a9e}.l2t{fill:#5d7ea6}.mid{text-anchor:middle}.end{text-anchor:end}.dot{fill:#"
          "c8102e}</style>\n"
          "<rect width='1120' height='540' fill='white'/>\n";
   draw_grid(out, axes);
@@ -80,16 +105,11 @@ bool write_roofline(const std::string& path, const Limits& limits, const std::ve
   out << format("<text x='%.1f' y='525' class='mid'>useful operations per byte of input and output</text>\n",
                 (axes.left + axes.right) / 2);
   out << "<text x='16' y='24'>GFLOP/s of one core</text>\n";
-  int number = 0;
-  for (const Row& row : rows) {
-    if (row.flops <= 0 || row.seconds <= 0) continue;
-    ++number;
-    const double x = axes.x(row.flops / row.bytes), y = axes.y(row.flops / row.seconds * 1e-9);
-    out << format("<circle cx='%.1f' cy='%.1f' r='4.5' class='dot'/><text x='%.1f' y='%.1f'>%d</text>\n", x,
-                  y, x + 7, y - 6, number);
-    out << format("<text x='872' y='%d' font-size='12'>%d  %s</text>\n", 48 + 20 * number, number,
-                  row.name.c_str());
-  }
+  out << format("<line x1='%.1f' x2='%.1f' y1='%.1f' y2='%.1f' class='fft'/>\n", axes.left, axes.right,
+                axes.y(limits.own_fft_gflops), axes.y(limits.own_fft_gflops));
+  out << format("<text x='%.1f' y='%.1f' class='end'>transforms %.0f GFLOP/s</text>\n", axes.right - 4,
+                axes.y(limits.own_fft_gflops) - 6, limits.own_fft_gflops);
+  draw_kernels(out, axes, rows);
   out << "</svg>\n";
   return static_cast<bool>(out.flush());
 }

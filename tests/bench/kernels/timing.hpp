@@ -1,4 +1,4 @@
-// One function timed by Google Benchmark: CPU time of this thread, median of repetitions.
+// One function timed by Google Benchmark: CPU time of this thread; median and least of the repetitions.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -25,8 +25,14 @@ class Collector : public benchmark::BenchmarkReporter {
   std::vector<double> seconds;
 };
 
+// Seconds.  Where others share the machine the median is theirs as well; the least is nearly ours alone.
+struct Times {
+  double median = 0, least = 0;
+  Times per(double count) const { return {median / count, least / count}; }
+};
+
 template <typename Body>
-double time_of(const std::string& name, const Options& options, Body body, bool real) {
+Times time_of(const std::string& name, const Options& options, Body body, bool real) {
   constexpr int repetitions = 7;
   std::fprintf(stderr, "measuring %s\n", name.c_str());
   benchmark::ClearRegisteredBenchmarks();
@@ -39,15 +45,16 @@ double time_of(const std::string& name, const Options& options, Body body, bool 
   collector.real = real;
   benchmark::RunSpecifiedBenchmarks(&collector);
   std::sort(collector.seconds.begin(), collector.seconds.end());
-  return collector.seconds.empty() ? 0 : collector.seconds[collector.seconds.size() / 2];
+  if (collector.seconds.empty()) return {};
+  return {collector.seconds[collector.seconds.size() / 2], collector.seconds.front()};
 }
 
 template <typename Body>
-double cpu_seconds(const std::string& name, const Options& options, Body body) {
+Times cpu_times(const std::string& name, const Options& options, Body body) {
   return time_of(name, options, body, false);
 }
 template <typename Body>
-double wall_seconds(const std::string& name, const Options& options, Body body) {
+Times wall_times(const std::string& name, const Options& options, Body body) {
   return time_of(name, options, body, true);
 }
 

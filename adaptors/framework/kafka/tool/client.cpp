@@ -4,6 +4,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 
 #include "adaptors/framework/kafka/tool/properties.hpp"
@@ -23,6 +24,7 @@ struct Free {
   void operator()(const rd_kafka_metadata_t* metadata) const { rd_kafka_metadata_destroy(metadata); }
   void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
   void operator()(rd_kafka_NewTopic_t* topic) const { rd_kafka_NewTopic_destroy(topic); }
+  void operator()(rd_kafka_NewPartitions_t* partitions) const { rd_kafka_NewPartitions_destroy(partitions); }
   void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
   void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
   void operator()(rd_kafka_AdminOptions_t* options) const { rd_kafka_AdminOptions_destroy(options); }
@@ -155,42 +157,76 @@ Result<Metadata> Client::metadata(const std::string& name, const Deadline& deadl
   }
 }
 
-Result<void> Client::create(const NewTopic& wish, const Deadline& deadline, bool& exists) {
+// One of librdkafka's requests for one topic: how it is sent, and where in the answer its result stands.
+struct Client::TopicChange {
+  std::string what;  // "creating topic 'x'"
+  rd_kafka_admin_op_t operation;
+  std::function<void(rd_kafka_AdminOptions_t*, rd_kafka_queue_t*)> send;
+  std::function<const rd_kafka_topic_result_t**(rd_kafka_event_t*, std::size_t*)> results;
+};
+
+Result<void> Client::change_topic(const TopicChange& change, const Deadline& deadline, bool& exists) {
   exists = false;
+  char why[512];
+  const Owned<rd_kafka_AdminOptions_t> options(rd_kafka_AdminOptions_new(handle_, change.operation));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), std::max(1, milliseconds(deadline.left())), why,
+                                            sizeof why);
+  const Owned<rd_kafka_queue_t> queue(rd_kafka_queue_new(handle_));
+  change.send(options.get(), queue.get());
+  const Owned<rd_kafka_event_t> event(
+      rd_kafka_queue_poll(queue.get(), std::max(1, milliseconds(deadline.left())) + 100));
+  poll(Duration{0});
+  if (!event) return time_out(change.what + ": no answer in time");
+  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (error == RD_KAFKA_RESP_ERR__TIMED_OUT) return time_out(change.what + ": no answer in time");
+    return make_error(ErrorCode::failed,
+                      fmt::format("{}: {}", change.what, rd_kafka_event_error_string(event.get())));
+  }
+  std::size_t count = 0;
+  const auto* const* results = change.results(event.get(), &count);
+  if (count != 1) {
+    return make_error(ErrorCode::failed,
+                      fmt::format("{}: the broker answered for {} topics", change.what, count));
+  }
+  const auto error = rd_kafka_topic_result_error(results[0]);
+  exists = error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS;
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return ok();
+  const char* text = rd_kafka_topic_result_error_string(results[0]);
+  return make_error(ErrorCode::failed,
+                    fmt::format("{}: {}", change.what, text != nullptr ? text : rd_kafka_err2str(error)));
+}
+
+Result<void> Client::create(const NewTopic& wish, const Deadline& deadline, bool& exists) {
   char why[512];
   const Owned<rd_kafka_NewTopic_t> topic(
       rd_kafka_NewTopic_new(wish.name.c_str(), wish.partitions, wish.replicas, why, sizeof why));
   if (!topic) return make_error(ErrorCode::usage, why);
   for (const auto& [key, value] : wish.config)
     rd_kafka_NewTopic_set_config(topic.get(), key.c_str(), value.c_str());
-  const Owned<rd_kafka_AdminOptions_t> options(
-      rd_kafka_AdminOptions_new(handle_, RD_KAFKA_ADMIN_OP_CREATETOPICS));
-  rd_kafka_AdminOptions_set_request_timeout(options.get(), std::max(1, milliseconds(deadline.left())), why,
-                                            sizeof why);
-  const Owned<rd_kafka_queue_t> queue(rd_kafka_queue_new(handle_));
   auto* list = topic.get();
-  rd_kafka_CreateTopics(handle_, &list, 1, options.get(), queue.get());
-  const Owned<rd_kafka_event_t> event(
-      rd_kafka_queue_poll(queue.get(), std::max(1, milliseconds(deadline.left())) + 100));
-  poll(Duration{0});
-  const auto what = fmt::format("creating topic '{}'", wish.name);
-  if (!event) return time_out(what + ": no answer in time");
-  if (const auto error = rd_kafka_event_error(event.get()); error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    if (error == RD_KAFKA_RESP_ERR__TIMED_OUT) return time_out(what + ": no answer in time");
-    return make_error(ErrorCode::failed,
-                      fmt::format("{}: {}", what, rd_kafka_event_error_string(event.get())));
-  }
-  std::size_t count = 0;
-  const auto* const* results =
-      rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.get()), &count);
-  if (count != 1)
-    return make_error(ErrorCode::failed, fmt::format("{}: the broker answered for {} topics", what, count));
-  const auto error = rd_kafka_topic_result_error(results[0]);
-  exists = error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS;
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return ok();
-  const char* text = rd_kafka_topic_result_error_string(results[0]);
-  return make_error(ErrorCode::failed,
-                    fmt::format("{}: {}", what, text != nullptr ? text : rd_kafka_err2str(error)));
+  return change_topic(
+      {fmt::format("creating topic '{}'", wish.name), RD_KAFKA_ADMIN_OP_CREATETOPICS,
+       [&](auto* options, auto* queue) { rd_kafka_CreateTopics(handle_, &list, 1, options, queue); },
+       [](auto* event, auto* count) {
+         return rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), count);
+       }},
+      deadline, exists);
+}
+
+Result<void> Client::grow(const std::string& name, int partitions, const Deadline& deadline) {
+  char why[512];
+  const Owned<rd_kafka_NewPartitions_t> wish(
+      rd_kafka_NewPartitions_new(name.c_str(), static_cast<std::size_t>(partitions), why, sizeof why));
+  if (!wish) return make_error(ErrorCode::usage, why);
+  auto* list = wish.get();
+  bool exists = false;
+  return change_topic(
+      {fmt::format("growing topic '{}'", name), RD_KAFKA_ADMIN_OP_CREATEPARTITIONS,
+       [&](auto* options, auto* queue) { rd_kafka_CreatePartitions(handle_, &list, 1, options, queue); },
+       [](auto* event, auto* count) {
+         return rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event), count);
+       }},
+      deadline, exists);
 }
 
 }  // namespace pilot::adaptors::kafka

@@ -65,6 +65,9 @@ class Client {
   // Errors: failed, in the broker's words; timed_out.  `exists` tells a topic that was there before.
   Result<void> create(const NewTopic& topic, const Deadline& deadline, bool& exists);
 
+  // To `partitions` altogether.  Errors: failed, in the broker's words; timed_out.
+  Result<void> grow(const std::string& topic, int partitions, const Deadline& deadline);
+
   // Lets callbacks run and waits up to `limit`.
   void poll(Duration limit);
 
@@ -73,7 +76,9 @@ class Client {
 
  private:
   struct Causes;
+  struct TopicChange;
   Client() = default;
+  Result<void> change_topic(const TopicChange& change, const Deadline& deadline, bool& exists);
   Error time_out(const std::string& what) const;
 
   std::unique_ptr<Causes> causes_;

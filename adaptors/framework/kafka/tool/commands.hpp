@@ -23,9 +23,24 @@ Result<std::string> run_format(const std::vector<std::string>& words);
 Result<std::string> run_ready(const std::vector<std::string>& words);
 
 // topic list | describe NAME | create NAME [--partitions N] [--replicas N] [--set key=value,...]
-// [--if-absent] All with --config FILE [--timeout 10s].  `create` returns once each partition has a leader.
+// [--if-absent] | grow NAME --partitions N  All with --config FILE [--timeout 10s].  `create` and `grow`
+// return once each partition has a leader; `describe` tells the bytes of each replica.
 // Errors: usage; not_found (no such topic); timed_out; failed, in the broker's words.
 Result<std::string> run_topic(const std::vector<std::string>& words);
+
+// rebalance --config FILE [--keep IDS] [--drain IDS] [--throttle RATE|auto|none] [--no-unregister]
+// [--timeout T] [--json]  Brings replicas, leaders and bytes into balance over the brokers to keep (default:
+// all that are up) and empties those to drain; see rebalance/rebalance.hpp.  T is the time without progress
+// after which it gives up (default 2m).  Progress on standard error, and with --json as objects on lines of
+// standard output.  Errors: usage; partial (stalled, stopped by a signal); failed, timed_out, unavailable.
+Result<std::string> run_rebalance(const std::vector<std::string>& words);
+
+// unregister --config FILE --broker ID [--timeout 30s], of a broker that was stopped; one that is not
+// registered is success.  Errors: usage; failed (it is up); timed_out, unavailable.
+Result<std::string> run_unregister(const std::vector<std::string>& words);
+
+// The signal that asked run_rebalance to stop, or 0.
+int stop_signal();
 
 // The text as a JSON string, with its quotes.
 std::string json_string(std::string_view text);

@@ -12,8 +12,12 @@ constexpr auto usage = R"(usage: pilot-kafka VERB ...
   format  --config server.properties --cluster-id ID [--template bootstrap.checkpoint --voters ID@HOST:PORT,...]
   ready   --config librdkafka.properties --broker HOST:PORT --id N [--expect 1,2,3] [--timeout 5s]
   topic   list | describe NAME | create NAME [--partitions N] [--replicas N] [--set key=value,...] [--if-absent]
-          --config librdkafka.properties [--timeout 10s]
-Standard output carries one JSON object.  Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 time-out.
+          | grow NAME --partitions N  --config librdkafka.properties [--timeout 10s]
+  rebalance   --config librdkafka.properties [--keep IDS] [--drain IDS] [--throttle 50MB/s|auto|none]
+          [--no-unregister] [--timeout 2m] [--json]
+  unregister  --config librdkafka.properties --broker ID [--timeout 30s]
+Standard output carries one JSON object ('rebalance --json': one per line).  Exit codes: 0 done, 1 failed,
+2 usage, 3 not found, 4 time-out, 5 no broker answers, 6 partly done, 128+n stopped by signal n.
 )";
 
 pilot::Result<std::string> run(const std::string& verb, const std::vector<std::string>& words) {
@@ -21,8 +25,10 @@ pilot::Result<std::string> run(const std::string& verb, const std::vector<std::s
   if (verb == "format") return kafka::run_format(words);
   if (verb == "ready") return kafka::run_ready(words);
   if (verb == "topic") return kafka::run_topic(words);
+  if (verb == "rebalance") return kafka::run_rebalance(words);
+  if (verb == "unregister") return kafka::run_unregister(words);
   return pilot::make_error(pilot::ErrorCode::usage, "no verb '" + verb + "'",
-                           pilot::suggestion(verb, {"format", "ready", "topic"}));
+                           pilot::suggestion(verb, {"format", "ready", "topic", "rebalance", "unregister"}));
 }
 
 }  // namespace
@@ -36,7 +42,8 @@ int main(int argc, char** argv) {
   const auto answer = run(words[0], {words.begin() + 1, words.end()});
   if (!answer.has_value()) {
     std::fprintf(stderr, "pilot-kafka: %s\n", answer.error().text().c_str());
-    return pilot::exit_code(answer.error().code);
+    const int signal = pilot::adaptors::kafka::stop_signal();
+    return signal != 0 ? 128 + signal : pilot::exit_code(answer.error().code);
   }
   std::printf("%s\n", answer.value().c_str());
   return 0;

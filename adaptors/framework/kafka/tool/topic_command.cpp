@@ -2,24 +2,28 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <map>
 
+#include "adaptors/framework/kafka/protocol/cluster_client.hpp"
 #include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/client.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
+#include "adaptors/framework/kafka/tool/properties.hpp"
 
 namespace pilot::adaptors::kafka {
 
 namespace {
 
-std::string to_json(const TopicInfo& topic) {
+std::string to_json(const TopicInfo& topic, const std::string& more = "") {
   std::vector<std::string> partitions;
   for (const auto& partition : topic.partitions) {
     partitions.push_back(fmt::format(R"({{"id": {}, "leader": {}, "replicas": [{}], "in_sync": [{}]}})",
                                      partition.id, partition.leader, fmt::join(partition.replicas, ", "),
                                      fmt::join(partition.in_sync, ", ")));
   }
-  return fmt::format(R"({{"name": {}, "partitions": [{}]}})", json_string(topic.name),
-                     fmt::join(partitions, ", "));
+  return fmt::format(R"({{"name": {}, "partitions": [{}]{}}})", json_string(topic.name),
+                     fmt::join(partitions, ", "), more);
 }
 
 Result<TopicInfo> describe(Client& client, const std::string& name, const Deadline& deadline) {
@@ -61,6 +65,24 @@ Result<std::vector<std::pair<std::string, std::string>>> parse_settings(const st
   return settings;
 }
 
+// Once it has at least `partitions` and each of them a leader, which are elected a moment later.
+Result<TopicInfo> with_leaders(Client& client, const std::string& name, std::size_t partitions,
+                               const Deadline& deadline) {
+  while (true) {
+    auto topic = describe(client, name, deadline);
+    const bool known = topic.has_value() && topic.value().partitions.size() >= partitions &&
+                       std::all_of(topic.value().partitions.begin(), topic.value().partitions.end(),
+                                   [](auto& p) { return p.leader >= 0; });
+    if (known) return topic;
+    if (deadline.passed()) {
+      return make_error(
+          ErrorCode::timed_out,
+          fmt::format("topic '{}' was made, but not all of its partitions have a leader", name));
+    }
+    client.poll(std::chrono::milliseconds(20));
+  }
+}
+
 Result<std::string> create(Client& client, const std::string& name, const Arguments& arguments,
                            const Deadline& deadline) {
   NewTopic wish{name, 1, -1, {}};
@@ -71,22 +93,53 @@ Result<std::string> create(Client& client, const std::string& name, const Argume
   bool exists = false;
   const auto created = client.create(wish, deadline, exists);
   if (!created.has_value() && !(exists && arguments.has("--if-absent"))) return created.error();
-  while (true) {  // its leaders are elected a moment later
-    auto topic = describe(client, name, deadline);
-    const bool known = topic.has_value() && !topic.value().partitions.empty() &&
-                       std::all_of(topic.value().partitions.begin(), topic.value().partitions.end(),
-                                   [](auto& p) { return p.leader >= 0; });
-    if (known) {
-      return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "created": {}, "topic": {}}})", !exists,
-                         to_json(topic.value()));
-    }
-    if (deadline.passed()) {
-      return make_error(
-          ErrorCode::timed_out,
-          fmt::format("topic '{}' was made, but not all of its partitions have a leader", name));
-    }
-    client.poll(std::chrono::milliseconds(20));
+  PILOT_TRY(const auto topic, with_leaders(client, name, 1, deadline));
+  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "created": {}, "topic": {}}})", !exists,
+                     to_json(topic));
+}
+
+Result<std::string> grow(Client& client, const std::string& name, const Arguments& arguments,
+                         const Deadline& deadline) {
+  constexpr auto caution =
+      "keyed messages now go to other partitions: of one key, those written before and after are in no order";
+  PILOT_TRY_VOID(arguments.required("--partitions"));
+  PILOT_TRY(const int wanted, arguments.number("--partitions", 0));
+  PILOT_TRY(const auto before, describe(client, name, deadline));
+  const auto had = before.partitions.size();
+  if (static_cast<std::size_t>(wanted) < had) {
+    return make_error(ErrorCode::usage,
+                      fmt::format("topic '{}' has {} partitions and can't have {}", name, had, wanted),
+                      "partitions can't be taken away; make another topic");
   }
+  const bool grows = static_cast<std::size_t>(wanted) > had;
+  if (grows) PILOT_TRY_VOID(client.grow(name, wanted, deadline));
+  PILOT_TRY(const auto topic, with_leaders(client, name, static_cast<std::size_t>(wanted), deadline));
+  if (grows) std::fprintf(stderr, "pilot-kafka: %s\n", caution);
+  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "grown_from": {}, "caution": {}, "topic": {}}})",
+                     had, grows ? json_string(caution) : "null", to_json(topic));
+}
+
+// What its replicas take on each broker's disks: {"1": 4096}.  Null when the brokers don't tell: a cluster
+// whose log-in only librdkafka knows.
+std::string bytes_by_broker(const std::string& config, const TopicInfo& topic, const Deadline& deadline) {
+  const auto properties = read_properties(config);
+  auto access = properties.has_value() ? protocol::access_from(properties.value()) : properties.error();
+  if (!access.has_value()) return "null";
+  protocol::ClusterClient cluster(std::move(access).value());
+  std::map<int, std::int64_t> bytes;
+  for (const auto& partition : topic.partitions) {
+    for (const int id : partition.replicas) bytes[id] = 0;
+  }
+  std::vector<std::string> entries;
+  for (auto& [id, sum] : bytes) {
+    const auto folders = cluster.log_dirs(id, deadline);
+    if (!folders.has_value()) return "null";
+    for (const auto& folder : folders.value()) {
+      for (const auto& replica : folder.replicas) sum += replica.topic == topic.name ? replica.bytes : 0;
+    }
+    entries.push_back(fmt::format(R"("{}": {})", id, sum));
+  }
+  return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
 }  // namespace
@@ -98,8 +151,8 @@ Result<std::string> run_topic(const std::vector<std::string>& words) {
   const auto& said = arguments.words();
   const auto verb = said.empty() ? "" : said[0];
   const std::size_t wanted = verb == "list" ? 1 : 2;
-  if ((verb != "list" && verb != "describe" && verb != "create") || said.size() != wanted) {
-    return make_error(ErrorCode::usage, "'topic' wants: list, describe NAME, or create NAME");
+  if ((verb != "list" && verb != "describe" && verb != "create" && verb != "grow") || said.size() != wanted) {
+    return make_error(ErrorCode::usage, "'topic' wants: list, describe NAME, create NAME, or grow NAME");
   }
   PILOT_TRY(const auto config, arguments.required("--config"));
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(10)));
@@ -107,8 +160,10 @@ Result<std::string> run_topic(const std::vector<std::string>& words) {
   PILOT_TRY(auto client, Client::open(config, {}));
   if (verb == "list") return list(client, deadline);
   if (verb == "create") return create(client, said[1], arguments, deadline);
+  if (verb == "grow") return grow(client, said[1], arguments, deadline);
   PILOT_TRY(const auto topic, describe(client, said[1], deadline));
-  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "topic": {}}})", to_json(topic));
+  const auto bytes = fmt::format(R"(, "bytes_by_broker": {})", bytes_by_broker(config, topic, deadline));
+  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "topic": {}}})", to_json(topic, bytes));
 }
 
 }  // namespace pilot::adaptors::kafka

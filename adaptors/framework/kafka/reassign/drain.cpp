@@ -1,0 +1,73 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include "adaptors/framework/kafka/reassign/load.hpp"
+
+namespace pilot::adaptors::kafka::reassign {
+
+namespace {
+
+struct Drained {
+  Load::PartitionAt partition;
+  Load::BrokerAt from;
+};
+
+// Largest first, as in the scheduling of jobs on machines (Graham 1969): the small ones even out the rest.
+std::vector<Drained> drained_replicas(const Load& load) {
+  std::vector<Drained> all;
+  for (Load::BrokerAt broker = 0; broker < load.brokers(); ++broker) {
+    if (load.role(broker) != Role::drain) continue;
+    for (const auto& place : load.held(broker)) all.push_back({place.partition, broker});
+  }
+  std::sort(all.begin(), all.end(), [&](const Drained& a, const Drained& b) {
+    return std::tuple(load.size(b.partition), a.partition, a.from) <
+           std::tuple(load.size(a.partition), b.partition, b.from);
+  });
+  return all;
+}
+
+std::optional<Load::BrokerAt> best_place(const Load& load, const Drained& replica) {
+  std::optional<Load::BrokerAt> best;
+  std::pair<int, double> least(std::numeric_limits<int>::max(), 0);
+  for (Load::BrokerAt to = 0; to < load.brokers(); ++to) {
+    if (!load.kept(to) || load.has(replica.partition, to) || !load.has_room(replica.partition, to)) continue;
+    const std::pair cost(load.in_rack(replica.partition, to, replica.from),
+                         load.change(replica.partition, replica.from, to));
+    if (cost < least) {
+      least = cost;
+      best = to;
+    }
+  }
+  return best;
+}
+
+Error no_room(const Load& load, const Drained& replica, const std::vector<Broker>& brokers) {
+  std::uint64_t most = 0;
+  for (Load::BrokerAt to = 0; to < load.brokers(); ++to) {
+    if (load.kept(to) && !load.has(replica.partition, to)) most = std::max(most, load.room(to));
+  }
+  return make_error(
+      ErrorCode::failed,
+      fmt::format("broker {} can't be drained: a replica of {} has no place, for of the brokers "
+                  "that could take it none has more than {} free",
+                  brokers[replica.from].id, format_bytes(Bytes{load.size(replica.partition)}),
+                  format_bytes(Bytes{most})),
+      "keep it, or shorten the topics' retention");
+}
+
+}  // namespace
+
+Result<void> drain(Load& load, const std::vector<Broker>& brokers) {
+  for (const auto& replica : drained_replicas(load)) {
+    const auto to = best_place(load, replica);
+    if (!to) return no_room(load, replica, brokers);
+    load.move(replica.partition, replica.from, *to);
+  }
+  return ok();
+}
+
+}  // namespace pilot::adaptors::kafka::reassign

@@ -1,0 +1,199 @@
+// A cluster in memory, whose replicas arrive while a test lets time pass.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "adaptors/framework/kafka/protocol/administrator.hpp"
+#include "adaptors/framework/kafka/protocol/error_codes.hpp"
+#include "adaptors/framework/kafka/rebalance/observation.hpp"
+
+namespace pilot::adaptors::kafka::rebalance {
+
+class MemoryCluster final : public protocol::Administrator {
+ public:
+  struct Replicas {
+    std::vector<int> list;
+    std::vector<int> wish;  // empty: nothing is under way
+    std::int64_t bytes = 0;
+    std::int64_t arrived = 0;
+    int leader = -1;
+  };
+
+  void add(const std::string& topic, int index, std::vector<int> list, std::int64_t bytes) {
+    const int leader = list[0];
+    partitions[{topic, index}] = {std::move(list), {}, bytes, 0, leader};
+  }
+
+  // Lets bytes arrive at each moving partition; the finished ones change over.
+  void pass(std::int64_t bytes) {
+    for (auto& [key, partition] : partitions) {
+      if (partition.wish.empty() || stuck.count(key) != 0) continue;
+      partition.arrived += bytes;
+      const bool any_new = std::any_of(partition.wish.begin(), partition.wish.end(),
+                                       [&](int id) { return !has(partition.list, id); });
+      if (any_new && partition.arrived < partition.bytes) continue;
+      partition.list = std::exchange(partition.wish, {});
+      if (!has(partition.list, partition.leader)) partition.leader = partition.list[0];
+    }
+  }
+
+  bool holds(int broker) const {
+    return std::any_of(partitions.begin(), partitions.end(),
+                       [&](const auto& entry) { return has(entry.second.list, broker); });
+  }
+  bool moving() const {
+    return std::any_of(partitions.begin(), partitions.end(),
+                       [](const auto& e) { return !e.second.wish.empty(); });
+  }
+  // Settings other than cordons.
+  std::size_t throttles() const {
+    std::size_t count = 0;
+    for (const auto& [name, settings] : topic_settings) count += settings.size();
+    for (const auto& [id, settings] : broker_settings)
+      count += settings.size() - settings.count("cordoned.log.dirs");
+    return count;
+  }
+  bool cordoned(int broker) const {
+    const auto at = broker_settings.find(broker);
+    return at != broker_settings.end() && at->second.count("cordoned.log.dirs") != 0;
+  }
+
+  Result<protocol::ClusterState> metadata(const Deadline&) override {
+    if (silent) return make_error(ErrorCode::unavailable, "no broker answers");
+    protocol::ClusterState state;
+    for (const int id : up) state.brokers.push_back({id, "h", 1, ""});
+    for (const auto& [key, partition] : partitions) {
+      if (state.topics.empty() || state.topics.back().name != key.first)
+        state.topics.push_back({key.first, 0, false, {}});
+      auto list = partition.list;
+      for (const int id : partition.wish) {
+        if (!has(list, id)) list.push_back(id);
+      }
+      std::vector<int> in_sync;
+      std::copy_if(partition.list.begin(), partition.list.end(), std::back_inserter(in_sync),
+                   [&](int id) { return up.count(id) != 0; });
+      state.topics.back().partitions.push_back({key.second, partition.leader, list, in_sync});
+    }
+    return state;
+  }
+
+  Result<std::vector<protocol::LogDir>> log_dirs(int broker, const Deadline&) override {
+    protocol::LogDir folder{0, "/d", 1 << 30, 1 << 30, {}};
+    for (const auto& [key, partition] : partitions) {
+      if (has(partition.list, broker)) folder.replicas.push_back({key.first, key.second, partition.bytes});
+      if (!has(partition.list, broker) && has(partition.wish, broker))
+        folder.replicas.push_back({key.first, key.second, std::min(partition.arrived, partition.bytes)});
+    }
+    return std::vector{folder};
+  }
+
+  Result<std::vector<protocol::PartitionResult>> alter_reassignments(
+      const std::vector<protocol::Reassignment>& wishes, const Deadline&) override {
+    std::vector<protocol::PartitionResult> results;
+    for (const auto& wish : wishes) {
+      auto& partition = partitions.at({wish.topic, wish.partition});
+      results.push_back({wish.topic, wish.partition, refuse_with, ""});
+      if (!wish.replicas && partition.wish.empty())
+        results.back().error = protocol::no_reassignment_in_progress;
+      if (results.back().error != 0) continue;
+      partition.wish = wish.replicas.value_or(std::vector<int>{});
+      partition.arrived = 0;
+      ++submitted;
+    }
+    return results;
+  }
+
+  Result<std::vector<protocol::Ongoing>> reassignments(const Deadline&) override {
+    std::vector<protocol::Ongoing> all;
+    for (const auto& [key, partition] : partitions) {
+      if (partition.wish.empty()) continue;
+      protocol::Ongoing one{key.first, key.second, partition.wish, {}, {}};
+      for (const int id : partition.wish) {
+        if (!has(partition.list, id)) one.adding.push_back(id);
+      }
+      for (const int id : partition.list) {
+        if (has(partition.wish, id)) continue;
+        one.removing.push_back(id);
+        one.replicas.push_back(id);
+      }
+      all.push_back(one);
+    }
+    return all;
+  }
+
+  Result<std::vector<protocol::PartitionResult>> elect_preferred(
+      const std::vector<protocol::PartitionName>& names, const Deadline&) override {
+    for (const auto& name : names) {
+      auto& partition = partitions.at({name.topic, name.partition});
+      partition.leader = partition.list[0];
+    }
+    return std::vector<protocol::PartitionResult>{};
+  }
+
+  Result<void> alter_topics(const std::vector<protocol::ConfigChange>& changes, const Deadline&) override {
+    for (const auto& change : changes) apply(topic_settings[change.name], change);
+    return ok();
+  }
+  Result<std::vector<protocol::ConfigAnswer>> describe_topics(
+      const std::vector<protocol::ConfigQuery>& queries, const Deadline&) override {
+    std::vector<protocol::ConfigAnswer> answers;
+    for (const auto& query : queries) {
+      answers.push_back({protocol::Resource::topic, query.name, 0, "", {}});
+      for (const auto& [key, value] : topic_settings[query.name])
+        answers.back().settings.push_back({key, value, true});
+    }
+    return answers;
+  }
+  Result<void> alter_broker(int broker, const protocol::ConfigChange& change, const Deadline&) override {
+    apply(broker_settings[broker], change);
+    return ok();
+  }
+  Result<protocol::ConfigAnswer> describe_broker(int broker, const std::vector<std::string>& keys,
+                                                 const Deadline&) override {
+    protocol::ConfigAnswer answer{protocol::Resource::broker, std::to_string(broker), 0, "", {}};
+    for (const auto& key : keys) {
+      const auto& own = broker_settings[broker];
+      const auto at = own.find(key);
+      answer.settings.push_back({key, at == own.end() ? "" : at->second, at != own.end()});
+    }
+    return answer;
+  }
+  Result<void> unregister(int broker, const Deadline&) override {
+    unregistered.push_back(broker);
+    return ok();
+  }
+  Result<Duration> round_trip(int, const Deadline&) override {
+    return Duration(std::chrono::milliseconds(1));
+  }
+
+  std::set<int> up;
+  std::map<PartitionKey, Replicas> partitions;
+  std::set<PartitionKey> stuck;
+  std::map<std::string, std::map<std::string, std::string>> topic_settings;
+  std::map<int, std::map<std::string, std::string>> broker_settings;
+  std::vector<int> unregistered;
+  std::int16_t refuse_with = 0;
+  bool silent = false;
+  int submitted = 0;
+
+ private:
+  static bool has(const std::vector<int>& list, int id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  }
+  static void apply(std::map<std::string, std::string>& settings, const protocol::ConfigChange& change) {
+    for (const auto& [key, value] : change.settings) {
+      if (value) {
+        settings[key] = *value;
+      } else {
+        settings.erase(key);
+      }
+    }
+  }
+};
+
+}  // namespace pilot::adaptors::kafka::rebalance

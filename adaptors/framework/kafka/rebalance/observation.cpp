@@ -1,0 +1,78 @@
+#include "adaptors/framework/kafka/rebalance/observation.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace pilot::adaptors::kafka::rebalance {
+
+namespace {
+
+bool contains(const std::vector<int>& ids, int id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+Result<void> observe_disks(protocol::Administrator& cluster, const Deadline& deadline, Observation& seen,
+                           std::map<PartitionKey, std::uint64_t>& sizes) {
+  for (auto& [id, broker] : seen.up) {
+    PILOT_TRY(const auto folders, cluster.log_dirs(id, deadline));
+    broker.room = {};
+    for (const auto& folder : folders) {
+      broker.room.count = folder.usable_bytes < 0
+                              ? std::numeric_limits<std::uint64_t>::max()
+                              : broker.room.count + static_cast<std::uint64_t>(folder.usable_bytes);
+      for (const auto& replica : folder.replicas) {
+        const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, replica.bytes));
+        auto& size = sizes[{replica.topic, replica.partition}];
+        size = std::max(size, bytes);
+        broker.held.count += bytes;
+        ++broker.replicas;
+      }
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+std::vector<int> target(const protocol::Ongoing& ongoing) {
+  std::vector<int> list;
+  std::copy_if(ongoing.replicas.begin(), ongoing.replicas.end(), std::back_inserter(list),
+               [&](int id) { return !contains(ongoing.removing, id); });
+  return list;
+}
+
+int Observation::listed(int broker) const {
+  return static_cast<int>(std::count_if(partitions.begin(), partitions.end(), [&](const auto& partition) {
+    return contains(partition.replicas, broker);
+  }));
+}
+
+Result<Observation> observe(protocol::Administrator& cluster, const Deadline& deadline) {
+  Observation seen;
+  PILOT_TRY(const auto state, cluster.metadata(deadline));
+  PILOT_TRY(auto ongoing, cluster.reassignments(deadline));
+  for (auto& one : ongoing) {
+    const PartitionKey key(one.topic, one.partition);
+    seen.ongoing.emplace(key, std::move(one));
+  }
+  for (const auto& broker : state.brokers) seen.up[broker.id].rack = broker.rack;
+  std::map<PartitionKey, std::uint64_t> sizes;
+  PILOT_TRY_VOID(observe_disks(cluster, deadline, seen, sizes));
+  for (const auto& topic : state.topics) {
+    for (const auto& partition : topic.partitions) {
+      const PartitionKey key(topic.name, partition.index);
+      const auto moving = seen.ongoing.find(key);
+      auto list = moving == seen.ongoing.end() ? partition.replicas : target(moving->second);
+      if (list.empty()) continue;
+      if (partition.leader != list[0] && contains(partition.in_sync, list[0]))
+        seen.not_preferred.push_back({topic.name, partition.index});
+      if (partition.in_sync.size() < partition.replicas.size()) seen.out_of_sync.insert(key);
+      const auto size = sizes.find(key);
+      seen.partitions.push_back(
+          {topic.name, partition.index, std::move(list), Bytes{size == sizes.end() ? 0 : size->second}});
+    }
+  }
+  return seen;
+}
+
+}  // namespace pilot::adaptors::kafka::rebalance

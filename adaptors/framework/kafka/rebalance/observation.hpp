@@ -1,0 +1,44 @@
+// What a cluster looks like now: the only thing that a rebalance knows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adaptors/framework/kafka/protocol/administrator.hpp"
+#include "adaptors/framework/kafka/reassign/planner.hpp"
+
+namespace pilot::adaptors::kafka::rebalance {
+
+using PartitionKey = std::pair<std::string, int>;  // topic and index
+
+struct BrokerObservation {
+  std::string rack;
+  Bytes room;        // free on its volumes; the largest number when it doesn't tell
+  Bytes held;        // of replicas
+  int replicas = 0;  // in its log directories
+};
+
+struct Observation {
+  std::map<int, BrokerObservation> up;
+  // With the lists that hold once what is under way is done.
+  std::vector<reassign::Partition> partitions;
+  std::map<PartitionKey, protocol::Ongoing> ongoing;
+  std::vector<protocol::PartitionName> not_preferred;  // led by another, though the first replica is in sync
+  std::set<PartitionKey> out_of_sync;                  // fewer in sync than replicas
+
+  // Replicas on a broker by the metadata, those that are to go not counted.
+  int listed(int broker) const;
+};
+
+// Asks one broker for the metadata and every broker for its log directories.  A partition's size is that of
+// its largest replica.
+Result<Observation> observe(protocol::Administrator& cluster, const Deadline& deadline);
+
+// The list at the end of a reassignment.
+std::vector<int> target(const protocol::Ongoing& ongoing);
+
+}  // namespace pilot::adaptors::kafka::rebalance

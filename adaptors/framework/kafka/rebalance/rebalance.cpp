@@ -1,0 +1,223 @@
+#include "adaptors/framework/kafka/rebalance/rebalance.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "adaptors/framework/kafka/rebalance/mover.hpp"
+
+namespace pilot::adaptors::kafka::rebalance {
+
+namespace {
+
+using reassign::Role;
+
+bool contains(const std::vector<int>& ids, int id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+class Rebalance {
+ public:
+  Rebalance(const Surroundings& surroundings, const Options& options)
+      : on_(surroundings), options_(options) {}
+
+  Result<Outcome> run() {
+    PILOT_TRY(auto seen, observe(on_.cluster, request()));
+    PILOT_TRY_VOID(check(seen));
+    PILOT_TRY(auto plan, make_plan(seen, true));  // refuses before anything is changed
+    Mover mover(on_, options_, seen);
+    auto done = carry_out(std::move(seen), std::move(plan), mover);
+    const auto cleaned = clean_up(mover, !done.has_value());
+    outcome_.progress = mover.progress();
+    if (!done.has_value()) return with_state(done.error(), cleaned, mover.progress());
+    if (!cleaned.has_value()) return make_error(ErrorCode::partial, cleaned.error().text());
+    return outcome_;
+  }
+
+ private:
+  Deadline request() const { return Deadline(on_.clock, request_limit); }
+
+  Result<void> check(const Observation& seen) const {
+    std::vector<int> up;
+    for (const auto& [id, broker] : seen.up) up.push_back(id);
+    const auto refuse = [&](const std::string& what) {
+      return make_error(ErrorCode::usage, fmt::format("{}; up are {}", what, fmt::join(up, ", ")));
+    };
+    for (const int id : options_.keep) {
+      if (contains(options_.drain, id))
+        return refuse(fmt::format("broker {} is both to keep and to drain", id));
+      if (seen.up.count(id) == 0) return refuse(fmt::format("broker {} is to be kept and is not up", id));
+    }
+    if (std::all_of(up.begin(), up.end(), [&](int id) { return role(id, true) != Role::keep; }))
+      return refuse("no broker would be kept");
+    return ok();
+  }
+
+  Role role(int id, bool up) const {
+    if (contains(options_.drain, id)) return Role::drain;
+    if (!up) return Role::leave;
+    return options_.keep.empty() || contains(options_.keep, id) ? Role::keep : Role::leave;
+  }
+
+  Result<reassign::Plan> make_plan(const Observation& seen, bool balance) const {
+    std::vector<reassign::Broker> brokers;
+    for (const auto& [id, broker] : seen.up)
+      brokers.push_back({id, broker.rack, role(id, true), broker.room});
+    for (const int id : options_.drain) {
+      if (seen.up.count(id) == 0) brokers.push_back({id, "", Role::drain});
+    }
+    return reassign::plan(std::move(brokers), seen.partitions, {balance});
+  }
+
+  Result<void> carry_out(Observation seen, reassign::Plan plan, Mover& mover) {
+    PILOT_TRY_VOID(set_cordons(seen));
+    for (int round = 0;; ++round) {
+      auto adopted = take_over(seen, plan);
+      mover.expect(adopted);
+      mover.expect(plan.moves);
+      if (!adopted.empty()) {
+        on_.reporter.step(fmt::format("{} moves are under way already: taking them over", adopted.size()));
+        PILOT_TRY_VOID(mover.run(adopted, true));
+      }
+      PILOT_TRY_VOID(move_all(std::move(plan), mover));
+      PILOT_TRY(seen, observe(on_.cluster, request()));
+      PILOT_TRY(plan, make_plan(seen, false));
+      if (plan.moves.empty() && seen.ongoing.empty()) break;
+    }
+    PILOT_TRY_VOID(wait_until_empty());
+    PILOT_TRY_VOID(elect());
+    return unregister(seen);
+  }
+
+  // Reassignments under way that the plan leaves as they are.
+  static std::vector<reassign::Move> take_over(const Observation& seen, const reassign::Plan& plan) {
+    std::vector<reassign::Move> moves;
+    for (const auto& partition : seen.partitions) {
+      const auto at = seen.ongoing.find({partition.topic, partition.index});
+      if (at == seen.ongoing.end()) continue;
+      const bool planned = std::any_of(plan.moves.begin(), plan.moves.end(), [&](const auto& move) {
+        return move.topic == partition.topic && move.index == partition.index;
+      });
+      if (planned) continue;
+      std::vector<int> from;
+      std::copy_if(at->second.replicas.begin(), at->second.replicas.end(), std::back_inserter(from),
+                   [&](int id) { return !contains(at->second.adding, id); });
+      moves.push_back(
+          {partition.topic, partition.index, std::move(from), partition.replicas, partition.size});
+    }
+    return moves;
+  }
+
+  Result<void> move_all(reassign::Plan plan, Mover& mover) {
+    if (plan.moves.empty()) return ok();
+    const auto count = plan.moves.size();
+    const auto moved = plan.moved;
+    const auto batches = reassign::batches(std::move(plan.moves), options_.batch_bytes, options_.batch_moves);
+    on_.reporter.step(fmt::format("{} partitions change, {} move, in {} batch{}", count, format_bytes(moved),
+                                  batches.size(), batches.size() == 1 ? "" : "es"));
+    for (const auto& batch : batches) PILOT_TRY_VOID(mover.run(batch, false));
+    return ok();
+  }
+
+  Result<void> set_cordons(const Observation& seen) {
+    for (const auto& [id, broker] : seen.up) {
+      const auto wanted = role(id, true);
+      if (wanted == Role::leave) continue;
+      PILOT_TRY(const bool known, cordon(on_.cluster, id, wanted == Role::drain, request()));
+      if (known && wanted == Role::drain)
+        on_.reporter.step(fmt::format("broker {} gets no new partitions", id));
+    }
+    return ok();
+  }
+
+  // Brokers delete a moment after the metadata changed.
+  Result<void> wait_until_empty() {
+    const Deadline limit(on_.clock, options_.patience);
+    while (true) {
+      PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+      std::string holds;
+      for (const int id : options_.drain) {
+        const auto at = seen.up.find(id);
+        if (at != seen.up.end() && at->second.replicas > 0)
+          holds = fmt::format("broker {} still holds {} replicas", id, at->second.replicas);
+      }
+      if (holds.empty()) return ok();
+      if (limit.passed()) return make_error(ErrorCode::partial, holds);
+      if (!on_.wait(std::chrono::milliseconds(200)))
+        return make_error(ErrorCode::partial, "stopped on request");
+    }
+  }
+
+  // Leadership follows the lists.  What can't pass now, Kafka's own balancer passes on later.
+  Result<void> elect() {
+    const Deadline limit(on_.clock, std::chrono::seconds(15));
+    std::optional<std::size_t> first;
+    while (true) {
+      PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+      const auto left = seen.not_preferred.size();
+      if (!first) first = left;
+      outcome_.elected = *first > left ? *first - left : 0;
+      if (left == 0 || limit.passed()) return ok();
+      PILOT_TRY_VOID(on_.cluster.elect_preferred(seen.not_preferred, request()));
+      if (!on_.wait(std::chrono::milliseconds(200)))
+        return make_error(ErrorCode::partial, "stopped on request");
+    }
+  }
+
+  Result<void> unregister(const Observation& seen) {
+    if (!options_.unregister) return ok();
+    for (const int id : options_.drain) {
+      if (seen.up.count(id) != 0) continue;
+      PILOT_TRY_VOID(on_.cluster.unregister(id, request()));
+      outcome_.unregistered.push_back(id);
+      on_.reporter.step(fmt::format("broker {} is not up and is no longer registered", id));
+    }
+    return ok();
+  }
+
+  Result<void> clean_up(Mover& mover, bool failed) {
+    std::vector<std::string> wrong;
+    const auto note = [&](const auto& result, const std::string& what) {
+      if (!result.has_value()) wrong.push_back(result.error().while_doing(what).text());
+    };
+    if (failed) {
+      note(mover.cancel(), "cancelling moves");
+      for (const int id : options_.drain) {
+        const auto state = on_.cluster.metadata(request());
+        if (!state.has_value()) break;
+        const auto& up = state.value().brokers;
+        if (std::none_of(up.begin(), up.end(), [&](const auto& broker) { return broker.id == id; })) continue;
+        note(cordon(on_.cluster, id, false, request()), "taking off a cordon");
+      }
+    }
+    const auto released =
+        release_all(on_.cluster, request(), [&] { on_.wait(std::chrono::milliseconds(100)); });
+    note(released, "taking off throttles");
+    if (released.has_value()) outcome_.released = released.value();
+    if (wrong.empty()) return ok();
+    return make_error(ErrorCode::partial, fmt::format("{}", fmt::join(wrong, "; ")), "run it again");
+  }
+
+  static Error with_state(Error error, const Result<void>& cleaned, const Progress& progress) {
+    const bool untouched = progress.moves == 0;
+    if (!untouched || error.code == ErrorCode::failed) error.code = ErrorCode::partial;
+    error.message += fmt::format("; {} of {} moves are done and stay", progress.moves_done, progress.moves);
+    error.message += cleaned.has_value()
+                         ? ", what was under way is cancelled, no throttle and no cordon is left"
+                         : ", and not all is taken back: " + cleaned.error().text();
+    return error;
+  }
+
+  const Surroundings& on_;
+  const Options& options_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Result<Outcome> rebalance(const Surroundings& surroundings, const Options& options) {
+  return Rebalance(surroundings, options).run();
+}
+
+}  // namespace pilot::adaptors::kafka::rebalance

@@ -1,0 +1,245 @@
+#include "adaptors/framework/kafka/rebalance/rebalance.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "adaptors/framework/kafka/rebalance/memory_cluster.hpp"
+#include "adaptors/framework/kafka/rebalance/rate_policy.hpp"
+
+namespace pilot::adaptors::kafka::rebalance {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class Notes final : public Reporter {
+ public:
+  void step(const std::string& sentence) override { steps.push_back(sentence); }
+  void progress(const Progress& now) override { looks.push_back(now); }
+  std::vector<std::string> steps;
+  std::vector<Progress> looks;
+};
+
+class KafkaRebalance : public ::testing::Test {
+ protected:
+  KafkaRebalance() {
+    cluster_.up = {1, 2, 3, 4};
+    for (int i = 0; i < 12; ++i) cluster_.add("t", i, {i % 4 + 1, (i + 1) % 4 + 1}, 1000);
+    for (int i = 0; i < 4; ++i) cluster_.add("__consumer_offsets", i, {i + 1, (i + 1) % 4 + 1}, 0);
+    options_.drain = {4};
+  }
+
+  Result<Outcome> run() {
+    return rebalance({cluster_, clock_, notes_,
+                      [this](Duration duration) {
+                        clock_.advance(duration);
+                        ++waits_;
+                        if (at_wait_) at_wait_(waits_);
+                        cluster_.pass(300);
+                        return !stop_;
+                      }},
+                     options_);
+  }
+
+  MemoryCluster cluster_;
+  ManualClock clock_;
+  Notes notes_;
+  Options options_;
+  std::function<void(int)> at_wait_;
+  int waits_ = 0;
+  bool stop_ = false;
+};
+
+TEST_F(KafkaRebalance, ADrainedBrokerEndsWithNothingAndNothingIsLeftBehind) {
+  std::size_t throttles_on_the_way = 0;
+  at_wait_ = [&](int) { throttles_on_the_way = std::max(throttles_on_the_way, cluster_.throttles()); };
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_FALSE(cluster_.holds(4));
+  EXPECT_GT(throttles_on_the_way, 0u);
+  EXPECT_EQ(cluster_.throttles(), 0u);
+  EXPECT_TRUE(cluster_.cordoned(4));
+  EXPECT_THAT(cluster_.unregistered, IsEmpty()) << "it is up";
+  const auto& progress = outcome.value().progress;
+  EXPECT_EQ(progress.moved.count, 6000u);
+  EXPECT_EQ(progress.total.count, 6000u);
+  EXPECT_EQ(progress.moves_done, progress.moves);
+  for (const auto& [key, partition] : cluster_.partitions) EXPECT_EQ(partition.leader, partition.list[0]);
+}
+
+TEST_F(KafkaRebalance, TwiceIsAsGoodAsOnce) {
+  ASSERT_TRUE(run().has_value());
+  const int before = cluster_.submitted;
+  ASSERT_TRUE(run().has_value());
+  EXPECT_EQ(cluster_.submitted, before);
+}
+
+TEST_F(KafkaRebalance, ProgressGrowsAndTellsWhatIsLeft) {
+  ASSERT_TRUE(run().has_value());
+  ASSERT_GT(notes_.looks.size(), 3u);
+  for (std::size_t i = 1; i < notes_.looks.size(); ++i)
+    EXPECT_GE(notes_.looks[i].moved, notes_.looks[i - 1].moved);
+  EXPECT_FALSE(notes_.looks[0].eta.has_value());
+  EXPECT_GT(notes_.looks[2].eta.value(), Duration{0});
+  EXPECT_EQ(notes_.looks.back().eta.value(), Duration{0});
+}
+
+TEST_F(KafkaRebalance, TopicsBornMeanwhileAreMovedToo) {
+  at_wait_ = [&](int waits) {
+    if (waits == 2) cluster_.add("born", 0, {4, 1}, 500);
+  };
+  ASSERT_TRUE(run().has_value());
+  EXPECT_FALSE(cluster_.holds(4));
+}
+
+TEST_F(KafkaRebalance, TakesOverFromAPredecessorThatWasKilled) {
+  cluster_.partitions.at({"t", 3}).wish = {2, 1};  // away from 4
+  cluster_.topic_settings["t"]["leader.replication.throttled.replicas"] = "3:4";
+  cluster_.broker_settings[2]["leader.replication.throttled.rate"] = "1";
+  cluster_.topic_settings["gone"]["follower.replication.throttled.replicas"] = "0:1";
+  cluster_.add("gone", 0, {1, 2}, 0);
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_THAT(notes_.steps, Contains("1 moves are under way already: taking them over"));
+  EXPECT_THAT(cluster_.partitions.at({"t", 3}).list, ElementsAre(2, 1));
+  EXPECT_EQ(cluster_.throttles(), 0u);
+  EXPECT_FALSE(cluster_.holds(4));
+}
+
+TEST_F(KafkaRebalance, AMoveUnderWayOntoADrainedBrokerIsTurnedRound) {
+  cluster_.partitions.at({"t", 0}).wish = {4, 1};
+  ASSERT_TRUE(run().has_value());
+  EXPECT_FALSE(cluster_.holds(4));
+}
+
+TEST_F(KafkaRebalance, AStalledMoveIsCancelledAndTheStateIsAsBefore) {
+  cluster_.stuck = {{"t", 3}};
+  const auto before = cluster_.partitions.at({"t", 3}).list;
+  const auto outcome = run();
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_EQ(outcome.error().code, ErrorCode::partial);
+  EXPECT_THAT(
+      outcome.error().text(),
+      HasSubstr("nothing moved for 2m00s: 1 of 8 moves wait, the first for partition 3 of topic 't'"));
+  EXPECT_THAT(outcome.error().text(),
+              HasSubstr("what was under way is cancelled, no throttle and no cordon is left"));
+  EXPECT_EQ(cluster_.partitions.at({"t", 3}).list, before);
+  EXPECT_FALSE(cluster_.moving());
+  EXPECT_EQ(cluster_.throttles(), 0u);
+  EXPECT_FALSE(cluster_.cordoned(4));
+}
+
+TEST_F(KafkaRebalance, StopsOnRequestAndCleansUp) {
+  at_wait_ = [&](int waits) { stop_ = waits >= 2; };
+  const auto outcome = run();
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_THAT(outcome.error().text(), HasSubstr("stopped on request"));
+  EXPECT_FALSE(cluster_.moving());
+  EXPECT_EQ(cluster_.throttles(), 0u);
+  EXPECT_FALSE(cluster_.cordoned(4));
+  // And the next call goes on.
+  stop_ = false;
+  at_wait_ = nullptr;
+  ASSERT_TRUE(run().has_value());
+  EXPECT_FALSE(cluster_.holds(4));
+}
+
+TEST_F(KafkaRebalance, ARefusedMoveIsKafkasWordsAndNothingIsLeft) {
+  cluster_.refuse_with = 39;
+  const auto outcome = run();
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_EQ(outcome.error().code, ErrorCode::partial);
+  EXPECT_THAT(outcome.error().text(), HasSubstr("INVALID_REPLICA_ASSIGNMENT"));
+  EXPECT_EQ(cluster_.throttles(), 0u);
+}
+
+TEST_F(KafkaRebalance, ABrokerThatIsDownIsDrainedAndUnregistered) {
+  cluster_.up = {1, 2, 3};
+  for (auto& [key, partition] : cluster_.partitions) {
+    if (partition.leader == 4) partition.leader = partition.list[1];
+  }
+  options_.unregister = false;
+  ASSERT_TRUE(run().has_value());
+  EXPECT_FALSE(cluster_.holds(4));
+  EXPECT_THAT(cluster_.unregistered, IsEmpty());
+  options_.unregister = true;
+  ASSERT_TRUE(run().has_value());
+  EXPECT_THAT(cluster_.unregistered, ElementsAre(4));
+}
+
+TEST_F(KafkaRebalance, NewBrokersAreFilledAndLoseTheirCordon) {
+  cluster_.up = {1, 2, 3, 4, 5};
+  cluster_.broker_settings[5]["cordoned.log.dirs"] = "*";
+  options_.drain = {};
+  ASSERT_TRUE(run().has_value());
+  EXPECT_TRUE(cluster_.holds(5));
+  EXPECT_FALSE(cluster_.cordoned(5));
+}
+
+TEST_F(KafkaRebalance, RefusesBeforeAnythingIsChanged) {
+  const auto refused = [&] {
+    const auto outcome = run();
+    EXPECT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().code, ErrorCode::usage);
+    EXPECT_EQ(cluster_.submitted, 0);
+    EXPECT_FALSE(cluster_.cordoned(4));
+    return outcome.error().text();
+  };
+  options_.keep = {1, 9};
+  EXPECT_THAT(refused(), HasSubstr("broker 9 is to be kept and is not up; up are 1, 2, 3, 4"));
+  options_.keep = {1, 4};
+  EXPECT_THAT(refused(), HasSubstr("broker 4 is both to keep and to drain"));
+  options_.keep = {};
+  options_.drain = {1, 2, 3, 4};
+  EXPECT_THAT(refused(), HasSubstr("no broker would be kept"));
+  options_.drain = {2, 3, 4};
+  EXPECT_THAT(refused(), HasSubstr("has 2 replicas of partition"));
+}
+
+TEST_F(KafkaRebalance, ASilentClusterIsUnavailable) {
+  cluster_.silent = true;
+  EXPECT_EQ(run().error().code, ErrorCode::unavailable);
+}
+
+TEST_F(KafkaRebalance, ThrottlesAreSetForTheMovingReplicasAndAtTheRateAskedFor) {
+  options_.throttling = Throttling::fixed;
+  options_.rate = 1234;
+  std::string leaders, followers, rate;
+  at_wait_ = [&](int waits) {
+    if (waits != 1) return;
+    leaders = cluster_.topic_settings["t"]["leader.replication.throttled.replicas"];
+    followers = cluster_.topic_settings["t"]["follower.replication.throttled.replicas"];
+    rate = cluster_.broker_settings[1]["follower.replication.throttled.rate"];
+  };
+  ASSERT_TRUE(run().has_value());
+  EXPECT_EQ(rate, "1234");
+  EXPECT_THAT(leaders, HasSubstr("3:4,3:1"));
+  EXPECT_THAT(followers, Not(HasSubstr(":4")));
+}
+
+TEST_F(KafkaRebalance, WithoutAThrottleNoneIsSet) {
+  options_.throttling = Throttling::none;
+  at_wait_ = [&](int) { EXPECT_EQ(cluster_.throttles(), 0u); };
+  ASSERT_TRUE(run().has_value());
+}
+
+TEST(KafkaRatePolicy, RisesWhileTheClusterBearsItAndFallsWhenItSuffers) {
+  using std::chrono::milliseconds;
+  RatePolicy policy(milliseconds(2));
+  const auto start = policy.rate();
+  const auto used = static_cast<double>(start);
+  EXPECT_EQ(policy.next({milliseconds(3), false, used}), 2 * start);
+  EXPECT_EQ(policy.next({milliseconds(3), false, used / 2}), 2 * start) << "something else limits";
+  EXPECT_EQ(policy.next({milliseconds(27), false, used}), start) << "slow answers";
+  EXPECT_EQ(policy.next({milliseconds(2), true, used}), start / 2) << "others fell behind";
+  for (int i = 0; i < 20; ++i) policy.next({milliseconds(99), true, used});
+  EXPECT_EQ(policy.rate(), 4u << 20);
+  for (int i = 0; i < 20; ++i) policy.next({milliseconds(1), false, 1e12});
+  EXPECT_EQ(policy.rate(), 1u << 30);
+}
+
+}  // namespace
+}  // namespace pilot::adaptors::kafka::rebalance

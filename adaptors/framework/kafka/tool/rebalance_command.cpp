@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+
+#include "adaptors/framework/kafka/protocol/cluster_client.hpp"
+#include "adaptors/framework/kafka/rebalance/rebalance.hpp"
+#include "adaptors/framework/kafka/tool/arguments.hpp"
+#include "adaptors/framework/kafka/tool/commands.hpp"
+#include "adaptors/framework/kafka/tool/properties.hpp"
+
+namespace pilot::adaptors::kafka {
+
+namespace {
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int signal) { stop_requested = signal; };
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);  // who reads our progress may go; the throttles must still
+}
+
+// False once a stop was requested.  A request ends the wait that it meets; those of the cleaning up that
+// follows have their full length.
+bool wait(Duration duration) {
+  const bool stopping = stop_requested != 0;
+  const Deadline until(system_clock(), duration);
+  while (!until.passed() && (stopping || stop_requested == 0)) {
+    const auto left = std::min<Duration>(until.left(), std::chrono::milliseconds(100));
+    const timespec slice{0, static_cast<long>(left.count())};
+    ::nanosleep(&slice, nullptr);
+  }
+  return stop_requested == 0;
+}
+
+double seconds(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+std::string numbers(const rebalance::Progress& progress) {
+  return fmt::format(R"("moved_bytes": {}, "total_bytes": {}, "moves_done": {}, "moves": {})",
+                     progress.moved.count, progress.total.count, progress.moves_done, progress.moves);
+}
+
+// One line per change on standard error; with --json also one object per line on standard output.
+class Lines final : public rebalance::Reporter {
+ public:
+  explicit Lines(bool json) : json_(json) {}
+
+  void step(const std::string& sentence) override {
+    std::fprintf(stderr, "pilot-kafka: %s\n", sentence.c_str());
+    if (json_) print(fmt::format(R"({{"event": "step", "text": {}}})", json_string(sentence)));
+  }
+
+  void progress(const rebalance::Progress& now) override {
+    last_ = now;
+    const auto percent = now.total.count == 0 ? 0 : 100 * now.moved.count / now.total.count;
+    const auto line = std::pair(percent, now.moves_done);
+    if (line == said_) return;
+    said_ = line;
+    std::fprintf(stderr, "pilot-kafka: moved %s of %s, %zu of %zu moves done, %s/s%s\n",
+                 format_bytes(now.moved).c_str(), format_bytes(now.total).c_str(), now.moves_done, now.moves,
+                 format_bytes(Bytes{static_cast<std::uint64_t>(now.bytes_per_second)}).c_str(),
+                 now.eta ? fmt::format(", {} left", format_duration(*now.eta)).c_str() : "");
+    if (!json_) return;
+    print(fmt::format(
+        R"({{"event": "progress", {}, "bytes_per_s": {:.0f}, "eta_s": {}, "throttle_bytes_per_s": {}}})",
+        numbers(now), now.bytes_per_second, now.eta ? fmt::format("{:.1f}", seconds(*now.eta)) : "null",
+        now.throttle ? fmt::format("{}", *now.throttle) : "null"));
+  }
+
+  void failed(const Error& error) const {
+    if (!json_) return;
+    print(fmt::format(R"({{"event": "failed", "code": "{}", "reason": {}, {}}})", to_string(error.code),
+                      json_string(error.text()), numbers(last_)));
+  }
+
+ private:
+  static void print(const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+  }
+
+  bool json_;
+  rebalance::Progress last_;
+  std::pair<std::uint64_t, std::size_t> said_{0, 0};
+};
+
+// "50MB/s", "50MB", "auto", "none".
+Result<void> parse_throttle(std::string text, rebalance::Options& options) {
+  options.throttling = text == "auto"   ? rebalance::Throttling::automatic
+                       : text == "none" ? rebalance::Throttling::none
+                                        : rebalance::Throttling::fixed;
+  if (options.throttling != rebalance::Throttling::fixed) return ok();
+  if (text.size() > 2 && text.compare(text.size() - 2, 2, "/s") == 0) text.resize(text.size() - 2);
+  const auto bytes = parse_bytes(text);
+  if (!bytes.has_value() || bytes.value().count == 0) {
+    return make_error(ErrorCode::usage,
+                      fmt::format("'--throttle' is '{}'; it can be auto, none, or a rate per "
+                                  "broker like 50MB/s",
+                                  text));
+  }
+  options.rate = bytes.value().count;
+  return ok();
+}
+
+Result<rebalance::Options> parse_options(const Arguments& arguments) {
+  rebalance::Options options;
+  if (arguments.has("--keep")) {
+    PILOT_TRY(options.keep, parse_ids(arguments.text("--keep", "")));
+  }
+  if (arguments.has("--drain")) {
+    PILOT_TRY(options.drain, parse_ids(arguments.text("--drain", "")));
+  }
+  PILOT_TRY_VOID(parse_throttle(arguments.text("--throttle", "auto"), options));
+  PILOT_TRY(options.patience, arguments.duration("--timeout", options.patience));
+  if (options.patience <= Duration{0})
+    return make_error(ErrorCode::usage, "'--timeout' has to be longer than nothing");
+  options.unregister = !arguments.has("--no-unregister");
+  if (!arguments.words().empty())
+    return make_error(ErrorCode::usage, fmt::format("'rebalance' takes no word '{}'", arguments.words()[0]));
+  return options;
+}
+
+Result<protocol::ClusterClient> open_cluster(const Arguments& arguments) {
+  PILOT_TRY(const auto config, arguments.required("--config"));
+  PILOT_TRY(const auto properties, read_properties(config));
+  auto access = protocol::access_from(properties);
+  if (!access.has_value()) return access.error().while_doing(fmt::format("reading '{}'", config));
+  return protocol::ClusterClient(std::move(access).value());
+}
+
+}  // namespace
+
+int stop_signal() {
+  return stop_requested;
+}
+
+Result<std::string> run_rebalance(const std::vector<std::string>& words) {
+  PILOT_TRY(const auto arguments,
+            Arguments::parse(words, {"--config", "--keep", "--drain", "--throttle", "--timeout"},
+                             {"--no-unregister", "--json"}));
+  PILOT_TRY(const auto options, parse_options(arguments));
+  PILOT_TRY(auto cluster, open_cluster(arguments));
+  catch_signals();
+  Lines lines(arguments.has("--json"));
+  const auto start = system_clock().steady();
+  const auto outcome = rebalance::rebalance({cluster, system_clock(), lines, wait}, options);
+  if (!outcome.has_value()) {
+    lines.failed(outcome.error());
+    return outcome.error();
+  }
+  const auto& done = outcome.value();
+  return fmt::format(
+      R"({{"schema": "pilot-kafka.rebalance/1", "event": "done", {}, "drained": [{}], "elected": {}, )"
+      R"("throttles_removed": {}, "unregistered": [{}], "seconds": {:.1f}}})",
+      numbers(done.progress), fmt::join(options.drain, ", "), done.elected, done.released,
+      fmt::join(done.unregistered, ", "), seconds(system_clock().steady() - start));
+}
+
+Result<std::string> run_unregister(const std::vector<std::string>& words) {
+  PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--broker", "--timeout"}));
+  PILOT_TRY(const auto text, arguments.required("--broker"));
+  PILOT_TRY(const auto ids, parse_ids(text));
+  PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(30)));
+  if (ids.size() != 1) return make_error(ErrorCode::usage, fmt::format("'--broker {}' is not one id", text));
+  PILOT_TRY(auto cluster, open_cluster(arguments));
+  const Deadline deadline(system_clock(), timeout);
+  PILOT_TRY(const auto state, cluster.metadata(deadline));
+  const auto at = std::find_if(state.brokers.begin(), state.brokers.end(),
+                               [&](const auto& broker) { return broker.id == ids[0]; });
+  if (at != state.brokers.end()) {
+    return make_error(ErrorCode::failed, fmt::format("broker {} is up and would register again", ids[0]),
+                      "stop it first");
+  }
+  PILOT_TRY_VOID(cluster.unregister(ids[0], deadline));
+  return fmt::format(R"({{"schema": "pilot-kafka.unregister/1", "broker": {}}})", ids[0]);
+}
+
+}  // namespace pilot::adaptors::kafka
