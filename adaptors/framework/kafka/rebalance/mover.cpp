@@ -70,7 +70,10 @@ void Mover::expect(const std::vector<reassign::Move>& moves) {
 }
 
 Result<void> Mover::set_rate(Rate rate) {
-  for (const int id : up_) PILOT_TRY_VOID(throttle_broker(on_.cluster, id, rate, request()));
+  for (const int id : up_) {
+    throttled_.insert(id);
+    PILOT_TRY_VOID(throttle_broker(on_.cluster, id, rate, request()));
+  }
   return ok();
 }
 
@@ -170,14 +173,16 @@ Result<Bytes> Mover::arrived() {
 }
 
 void Mover::report() {
+  if (!at_start_) at_start_ = progress_.moved;
   const double took = seconds(on_.clock.steady() - start_);
-  const auto moved = static_cast<double>(progress_.moved.count);
+  const auto moved = static_cast<double>(progress_.moved.count - at_start_->count);
   progress_.bytes_per_second = took > 0 ? moved / took : 0;
   progress_.eta.reset();
   if (progress_.bytes_per_second > 0) {
-    const double left = static_cast<double>(progress_.total.count) - moved;
+    const auto left =
+        static_cast<double>(progress_.total.count - std::min(progress_.total, progress_.moved).count);
     progress_.eta = std::chrono::duration_cast<Duration>(
-        std::chrono::duration<double>(std::max(0.0, left) / progress_.bytes_per_second));
+        std::chrono::duration<double>(left / progress_.bytes_per_second));
   }
   on_.reporter.progress(progress_);
 }

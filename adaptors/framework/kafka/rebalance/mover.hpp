@@ -28,6 +28,8 @@ class Mover {
   // Cancels what run() left under way and waits until it is.
   Result<void> cancel();
 
+  const std::set<int>& throttled() const { return throttled_; }  // brokers
+
   const Progress& progress() const { return progress_; }
 
  private:
@@ -47,7 +49,9 @@ class Mover {
   const Options& options_;
   std::set<PartitionKey> behind_at_start_;
   std::set<int> up_;
+  std::set<int> throttled_;
   SteadyTime start_;
+  std::optional<Bytes> at_start_;  // of what a predecessor moved
   Progress progress_;
   Bytes done_;                        // moved by finished moves
   std::vector<reassign::Move> left_;  // of the batch; outlives it, for cancel()

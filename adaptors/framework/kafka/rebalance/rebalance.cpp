@@ -72,6 +72,8 @@ class Rebalance {
 
   Result<void> carry_out(Observation seen, reassign::Plan plan, Mover& mover) {
     PILOT_TRY_VOID(set_cordons(seen));
+    // A predecessor's throttle would hold for what is taken over.
+    if (options_.throttling == Throttling::none) PILOT_TRY_VOID(release());
     for (int round = 0;; ++round) {
       auto adopted = take_over(seen, plan);
       mover.expect(adopted);
@@ -176,6 +178,25 @@ class Rebalance {
     return ok();
   }
 
+  Result<void> release() {
+    PILOT_TRY(const int count,
+              release_all(on_.cluster, request(), [&] { on_.wait(std::chrono::milliseconds(100)); }));
+    outcome_.released += count;
+    return ok();
+  }
+
+  // A broker tells and changes only its own settings, and one that hangs may act on a request later.
+  Result<void> check_throttled(const Mover& mover) {
+    PILOT_TRY(const auto state, on_.cluster.metadata(request()));
+    auto missing = mover.throttled();
+    for (const auto& broker : state.brokers) missing.erase(broker.id);
+    if (missing.empty()) return ok();
+    return make_error(ErrorCode::partial,
+                      fmt::format("broker {} is no longer up and may keep its throttle until "
+                                  "the next run that finds it up",
+                                  fmt::join(missing, ", ")));
+  }
+
   Result<void> clean_up(Mover& mover, bool failed) {
     std::vector<std::string> wrong;
     const auto note = [&](const auto& result, const std::string& what) {
@@ -191,10 +212,8 @@ class Rebalance {
         note(cordon(on_.cluster, id, false, request()), "taking off a cordon");
       }
     }
-    const auto released =
-        release_all(on_.cluster, request(), [&] { on_.wait(std::chrono::milliseconds(100)); });
-    note(released, "taking off throttles");
-    if (released.has_value()) outcome_.released = released.value();
+    note(release(), "taking off throttles");
+    note(check_throttled(mover), "taking off throttles");
     if (wrong.empty()) return ok();
     return make_error(ErrorCode::partial, fmt::format("{}", fmt::join(wrong, "; ")), "run it again");
   }

@@ -30,7 +30,7 @@ struct Progress {
   Bytes total;
   std::size_t moves_done = 0;
   std::size_t moves = 0;
-  double bytes_per_second = 0;   // since the start
+  double bytes_per_second = 0;   // since the start, by this run
   std::optional<Duration> eta;   // unknown before anything moved
   std::optional<Rate> throttle;  // per broker
 };

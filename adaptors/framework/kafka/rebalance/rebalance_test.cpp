@@ -170,6 +170,17 @@ TEST_F(KafkaRebalance, ABrokerThatIsDownIsDrainedAndUnregistered) {
   EXPECT_THAT(cluster_.unregistered, ElementsAre(4));
 }
 
+TEST_F(KafkaRebalance, ABrokerThatDiesWithItsThrottleIsNamed) {
+  at_wait_ = [&](int waits) {
+    if (waits == 2) cluster_.up.erase(3);
+  };
+  cluster_.stuck = {{"t", 3}};
+  const auto outcome = run();
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_THAT(outcome.error().text(), HasSubstr("broker 3 is no longer up and may keep its throttle"));
+  EXPECT_THAT(outcome.error().text(), Not(HasSubstr("no throttle and no cordon is left")));
+}
+
 TEST_F(KafkaRebalance, NewBrokersAreFilledAndLoseTheirCordon) {
   cluster_.up = {1, 2, 3, 4, 5};
   cluster_.broker_settings[5]["cordoned.log.dirs"] = "*";
@@ -222,8 +233,12 @@ TEST_F(KafkaRebalance, ThrottlesAreSetForTheMovingReplicasAndAtTheRateAskedFor) 
 
 TEST_F(KafkaRebalance, WithoutAThrottleNoneIsSet) {
   options_.throttling = Throttling::none;
+  cluster_.partitions.at({"t", 3}).wish = {2, 1};
+  cluster_.broker_settings[2]["leader.replication.throttled.rate"] = "1";  // a killed predecessor's
   at_wait_ = [&](int) { EXPECT_EQ(cluster_.throttles(), 0u); };
-  ASSERT_TRUE(run().has_value());
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value());
+  EXPECT_EQ(outcome.value().released, 1);
 }
 
 TEST(KafkaRatePolicy, RisesWhileTheClusterBearsItAndFallsWhenItSuffers) {

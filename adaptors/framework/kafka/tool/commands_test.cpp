@@ -115,6 +115,36 @@ TEST_F(KafkaTool, RefusesWrongUsage) {
               HasSubstr("No such configuration property: \"no.such.setting\""));
 }
 
+TEST_F(KafkaTool, RefusesWrongUsageOfRebalance) {
+  const auto refused = [&](Words words) {
+    words.insert(words.end(), {"--config", config_});
+    const auto answer = run_rebalance(words);
+    EXPECT_EQ(answer.error().code, ErrorCode::usage);
+    return answer.error().text();
+  };
+  EXPECT_THAT(refused({"--throttle", "fast"}),
+              HasSubstr("'--throttle' is 'fast'; it can be auto, none, or a rate"));
+  EXPECT_THAT(refused({"--throttle", "0MB/s"}), HasSubstr("'--throttle' is '0MB'"));
+  EXPECT_THAT(refused({"--drain", "a"}), HasSubstr("'a'"));
+  EXPECT_THAT(refused({"--timeout", "0s"}), HasSubstr("'--timeout'"));
+  EXPECT_THAT(refused({"now"}), HasSubstr("takes no word 'now'"));
+  EXPECT_THAT(run_unregister({"--broker", "1,2", "--config", config_}).error().text(),
+              HasSubstr("is not one id"));
+  EXPECT_THAT(run_topic({"grow", "t", "--config", config_}).error().text(),
+              HasSubstr("'--partitions' is missing"));
+}
+
+TEST_F(KafkaTool, ACredentialThatIsWrittenInTheFileIsInNoMessage) {
+  const auto secret = file("secret",
+                           "bootstrap.servers=127.0.0.1:1\nsecurity.protocol=sasl_plaintext\n"
+                           "sasl.mechanisms=PLAIN\nsasl.username=pilot\nsasl.password=hidden\n");
+  const auto answer = run_unregister({"--broker", "1", "--config", secret, "--timeout", "1s"});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(answer.error().text(), HasSubstr("Connection refused"));
+  EXPECT_THAT(answer.error().text(), ::testing::Not(HasSubstr("hidden")));
+}
+
 class KafkaFormat : public Folder {
  protected:
   std::string server(int id, const std::string& role) {
