@@ -15,6 +15,8 @@
 #include "pilot/base/log.hpp"
 #include "pilot/codec/codec.hpp"
 #include "pilot/net/control_server.hpp"
+#include "pilot/plugin/allocation_request.hpp"
+#include "pilot/proc/command_run.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/proc/process.hpp"
 #include "pilot/store/event_log.hpp"
@@ -58,7 +60,8 @@ struct HeadAgent::Impl {
   std::optional<HeadCore> core;
   std::unique_ptr<net::ControlServer> server;
   std::map<std::string, ReadinessProbe> probes;
-  std::map<std::string, proc::Watch> agents;  // node agents on this machine
+  std::map<std::string, proc::CommandRun> commands;  // by what they are for: "move kafka"
+  std::map<std::string, proc::Watch> agents;         // node agents on this machine
   EventLoop::Handle timer, finishing;
   Background background;
 
@@ -194,6 +197,9 @@ struct HeadAgent::Impl {
     input.client_folder = folder.client_folder();
     input.log_folder = folder.log_folder();
     input.tools_folder = options.tools_folder;
+    input.current = std::move(wanted.current);
+    input.draining = std::move(wanted.draining);
+    input.move = wanted.move;
     background.run([this, input = std::move(input)]() mutable -> std::function<void()> {
       const std::string framework = input.framework.name;
       return
@@ -206,6 +212,8 @@ struct HeadAgent::Impl {
     PILOT_TRY(const auto* adaptor, std::as_const(registry).framework(input.framework.name));
     PILOT_TRY(input.software, locate(input.framework.name));
     PILOT_TRY(auto plan, adaptor->plan(input));
+    plan.nodes.clear();
+    for (const auto& node : input.nodes) plan.nodes.push_back(node.id);
     PILOT_TRY_VOID(folder.make_secrets_for(codec::encode(plan)));
     PILOT_TRY_VOID(write_client_files(plan.client_files));  // the cluster's probe is a client too
     return plan;
@@ -254,25 +262,91 @@ struct HeadAgent::Impl {
   }
 
   void act(LaunchAgent wanted) {
-    plugin::AllocationRequest request;
-    request.pilot_id = core->state().id;
-    request.allocation = wanted.allocation;
-    request.nodes = wanted.nodes;
-    request.spec = core->state().spec;
-    request.pilot_dir = options.pilot_dir;
-    request.agent_program = options.agent_program;
-    background.run(
-        [this, request = std::move(request), wanted = std::move(wanted)]() -> std::function<void()> {
-          Result<void> result = ok();
-          if (auto adaptor = registry.batch(request.spec.resource); adaptor.has_error()) {
-            result = adaptor.error();
-          } else {
-            result = adaptor.value()->launch_agent(request, wanted.job_id, wanted.rank);
-          }
-          if (result.has_error())
-            log::warning("the agent of {} can't be started: {}", wanted.node, result.error().text());
-          return [this, node = wanted.node, result] { perform(core->launched(node, result)); };
-        });
+    background.run([this,
+                    request = plugin::request_for(core->state(), wanted.allocation, options.pilot_dir,
+                                                  options.agent_program),
+                    job = job_of(wanted.allocation), wanted = std::move(wanted)]() -> std::function<void()> {
+      const auto result = with_batch_system(request, [&](plugin::BatchAdaptor& system) {
+        return system.launch_agent(request, job, wanted.rank);
+      });
+      if (result.has_error())
+        log::warning("the agent of {} can't be started: {}", wanted.node, result.error().text());
+      return [this, node = wanted.node, result] { perform(core->launched(node, result)); };
+    });
+  }
+
+  std::string job_of(const std::string& allocation) const {
+    const auto found = core->state().allocations.find(allocation);
+    return found == core->state().allocations.end() ? "" : found->second.job_id;
+  }
+
+  template <typename Work>
+  Result<void> with_batch_system(const plugin::AllocationRequest& request, Work work) {
+    PILOT_TRY(auto* const system, registry.batch(request.spec.resource));
+    return work(*system);
+  }
+
+  void act(const GiveBack& wanted) {
+    background.run([this,
+                    request = plugin::request_for(core->state(), wanted.allocation, options.pilot_dir,
+                                                  options.agent_program),
+                    job = job_of(wanted.allocation)]() -> std::function<void()> {
+      const auto result = with_batch_system(
+          request, [&](plugin::BatchAdaptor& system) { return system.cancel(request, job); });
+      return
+          [this, allocation = request.allocation, result] { perform(core->given_back(allocation, result)); };
+    });
+  }
+
+  void act(const AdmitNodes& wanted) {
+    auto result = folder.make_node_keys(wanted.first_node, wanted.nodes);
+    if (result.has_value()) {
+      const auto allowed = folder.public_keys();
+      if (allowed.has_value()) {
+        server->allow({allowed.value().begin(), allowed.value().end()});
+      } else {
+        result = allowed.error();
+      }
+    }
+    loop.post([this, result] { perform(core->admitted(result)); });
+  }
+
+  // Runs a tool of the framework with the pilot's variables; its last words are the error.
+  void run_tool(const std::string& purpose, const model::Command& command,
+                std::function<void(const Result<void>&)> tell) {
+    constexpr Duration longest = std::chrono::hours(24 * 7);  // the tool has deadlines of its own
+    commands.erase(purpose);
+    auto completed = complete(command, context());
+    if (completed.has_error())
+      return loop.post([tell = std::move(tell), error = completed.error()] { tell(error); });
+    const auto ended = [this, purpose, told = std::move(tell)](const Result<proc::CommandResult>& result) {
+      Result<void> verdict = ok();
+      if (result.has_error()) {
+        verdict = result.error();
+      } else if (!result.value().succeeded()) {
+        verdict = make_error(ErrorCode::partial, result.value().complaint(purpose));
+      }
+      loop.post([this, purpose, told, verdict] {
+        commands.erase(purpose);
+        told(verdict);
+      });
+    };
+    auto& run = commands.try_emplace(purpose, loop, completed.value(), longest, ended).first->second;
+    run.follow([this, purpose](std::string_view line) { perform(core->progressed(purpose, line)); });
+  }
+
+  void act(const MoveData& wanted) {
+    run_tool("move " + wanted.framework, wanted.command,
+             [this, framework = wanted.framework](const auto& result) {
+               perform(core->moved(framework, result));
+             });
+  }
+
+  void act(const RetireNode& wanted) {
+    run_tool(fmt::format("retire {} {}", wanted.framework, wanted.node), wanted.command,
+             [this, framework = wanted.framework, node = wanted.node](const auto& result) {
+               perform(core->retired(framework, node, result));
+             });
   }
 
   void act(const Finish&) {

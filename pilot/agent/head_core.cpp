@@ -78,14 +78,15 @@ HeadOutput HeadCore::receive(const std::string& peer, const model::Message& mess
 HeadOutput HeadCore::tick() {
   notice_silence();
   relaunch_lost_nodes();
+  give_back_in_time();
   return take();
 }
 
 HeadOutput HeadCore::planned(const std::string& framework, const Result<model::ClusterPlan>& plan) {
   planning_.erase(framework);
-  if (state_.phase != PilotPhase::booting) return take();
+  if (winding_down()) return take();
   if (plan.has_error()) {
-    fail(fmt::format("{}: {}", framework, plan.error().text()));
+    failed_in(framework, plan.error());
   } else {
     emit(model::ClusterPlanned{plan.value()});
   }
@@ -94,9 +95,9 @@ HeadOutput HeadCore::planned(const std::string& framework, const Result<model::C
 
 HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& result) {
   probing_.erase(framework);
-  if (state_.phase != PilotPhase::booting) return take();
+  if (winding_down()) return take();
   if (result.has_error()) {
-    fail(fmt::format("{}: {}", framework, result.error().text()));
+    failed_in(framework, result.error());
   } else if (writing_.insert(framework).second) {
     out_.effects.push_back(WriteClientFiles{framework, state_.clusters[framework].plan.client_files});
   }
@@ -105,13 +106,19 @@ HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& re
 
 HeadOutput HeadCore::client_files_written(const std::string& framework, const Result<void>& result) {
   writing_.erase(framework);
-  if (state_.phase != PilotPhase::booting) return take();
+  if (winding_down()) return take();
   if (result.has_error()) {
-    fail(fmt::format("{}: {}", framework, result.error().text()));
+    failed_in(framework, result.error());
   } else {
     emit(model::ClusterReady{framework});
   }
   return take();
+}
+
+// A pilot that has never been ready has failed; one that was goes on as before the change.
+void HeadCore::failed_in(const std::string& framework, const Error& error) {
+  if (state_.phase == PilotPhase::booting) return fail(fmt::format("{}: {}", framework, error.text()));
+  change_failed(framework, error.text());
 }
 
 HeadOutput HeadCore::launched(const std::string& node, const Result<void>& result) {
@@ -151,6 +158,16 @@ void HeadCore::handle(const std::string& peer, const model::Message& message) {
                  [&](const model::Heartbeat& body) { answer_heartbeat(peer, body); },
                  [&](const model::NodeReleased& body) { release_node(peer, message, body); },
                  [&](const model::GetStatus&) { send(peer, model::Status{state_}, message.id); },
+                 [&](const model::ExtendPilot& body) { extend(peer, message.id, body); },
+                 [&](const model::ExtensionSubmitted& body) {
+                   extension_submitted(body);
+                   send(peer, model::Accepted{}, message.id);
+                 },
+                 [&](const model::ExtensionRefused& body) {
+                   extension_refused(body);
+                   send(peer, model::Accepted{}, message.id);
+                 },
+                 [&](const model::ShrinkPilot& body) { shrink(peer, message.id, body); },
                  [&](const model::StopPilot& body) {
                    stop_pilot(body.reason);
                    send(peer, model::Accepted{}, message.id);
@@ -232,8 +249,8 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
                             const model::NodeReleased& released) {
   const auto node = state_.nodes.find(released.node);
   if (node != state_.nodes.end() && node->second.phase != NodePhase::released) {
-    emit(model::NodeChanged{released.node, NodePhase::released,
-                            winding_down() ? "" : "its agent was told to end"});
+    const bool asked = winding_down() || node->second.draining;
+    emit(model::NodeChanged{released.node, NodePhase::released, asked ? "" : "its agent was told to end"});
     if (!released.left.empty())
       note(fmt::format("{} left: {}", released.node, fmt::join(released.left, "; ")));
   }
@@ -284,11 +301,7 @@ void HeadCore::relaunch_lost_nodes() {
     if (is_new) note(fmt::format("starting the agent of {} again", id));
     if (relaunch.under_way || relaunch.over || now < relaunch.next) continue;
     relaunch.under_way = true;
-    const auto allocation = state_.allocations.find(node.info.allocation);
-    const bool known = allocation != state_.allocations.end();
-    out_.effects.push_back(LaunchAgent{id, node.info.allocation,
-                                       known ? allocation->second.job_id : std::string(),
-                                       known ? allocation->second.nodes : state_.spec.nodes, node.info.rank});
+    out_.effects.push_back(LaunchAgent{id, node.info.allocation, node.info.rank});
   }
 }
 

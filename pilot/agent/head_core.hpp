@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pilot/agent/head_output.hpp"
@@ -26,6 +27,10 @@ struct HeadTiming {
   Duration stop_margin = std::chrono::seconds(15);          // beyond the services' own grace
   Duration release = std::chrono::minutes(2);               // of a node: its data are removed
   Duration after_restart = std::chrono::seconds(20);        // deadlines don't pass before, after a restart
+  Duration lost_for_good = std::chrono::minutes(2);         // then an extension's node is done without
+  Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
+  Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
+  Duration progress = std::chrono::seconds(2);              // of moving data: noted no more often
 };
 
 class HeadCore {
@@ -42,6 +47,12 @@ class HeadCore {
   HeadOutput probed(const std::string& framework, const Result<void>& result);
   HeadOutput client_files_written(const std::string& framework, const Result<void>& result);
   HeadOutput launched(const std::string& node, const Result<void>& result);
+  HeadOutput admitted(const Result<void>& result);
+  // A line that a command printed while it runs.
+  HeadOutput progressed(const std::string& purpose, std::string_view line);
+  HeadOutput moved(const std::string& framework, const Result<void>& result);
+  HeadOutput retired(const std::string& framework, const std::string& node, const Result<void>& result);
+  HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
   HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
 
@@ -90,7 +101,27 @@ class HeadCore {
   std::vector<model::NodeInfo> nodes_to_plan_for() const;
   std::string problem() const;
   void fail(std::string cause);
+  void failed_in(const std::string& framework, const Error& error);
   bool ready_deadline_passed() const;
+
+  // head_resize.cpp: nodes that come and go while the pilot runs
+  void extend(const std::string& peer, const std::string& id, const model::ExtendPilot& wish);
+  void extension_submitted(const model::ExtensionSubmitted& message);
+  void extension_refused(const model::ExtensionRefused& message);
+  void shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish);
+  Result<std::vector<std::string>> choose_nodes_to_give_back(const model::ShrinkPilot& wish) const;
+  Result<void> may_give_back(const std::string& node) const;
+  void follow_nodes();
+  void change(const ClusterEntry& entry);
+  bool retire(const ClusterEntry& entry);
+  void release_drained_nodes();
+  void give_back_empty_allocations();
+  void give_back_in_time();
+  void cordon(const std::string& node, const std::string& reason);
+  void change_failed(const std::string& framework, const std::string& cause);
+  std::vector<std::string> usable_nodes() const;
+  std::vector<std::string> draining_nodes() const;
+  bool is_leaving(const std::string& node) const;
 
   // head_stop.cpp: stopping, also after a failed start
   bool winding_down() const;
@@ -117,7 +148,16 @@ class HeadCore {
   std::map<std::string, SteadyTime> lost_since_;        // by node
   std::map<std::string, Relaunch> relaunches_;          // by node
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
-  std::optional<SteadyTime> winding_down_since_;
+  std::set<std::string> moving_, giving_back_;          // the same; allocations
+  std::set<std::string> warned_;                        // allocations of whose end was told
+  struct Extending {
+    std::string peer, id;
+    model::ExtensionRequested wish;
+  };
+  std::optional<Extending> extending_;                                    // its nodes are being admitted
+  std::map<std::pair<std::string, std::string>, bool> retired_;           // by framework and node: it is done
+  std::map<std::string, std::vector<std::vector<std::string>>> refused_;  // by framework: nodes no plan fits
+  std::optional<SteadyTime> winding_down_since_, progress_noted_;
   std::map<std::pair<std::string, int>, SteadyTime> stop_deadlines_;  // by framework and stage
   std::set<std::string> given_up_;  // services and nodes that are not waited for
   bool finished_ = false;

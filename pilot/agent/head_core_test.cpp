@@ -112,7 +112,7 @@ TEST_F(HeadCoreTest, a_silent_node_is_lost_its_agent_started_again_with_backoff_
       << "unknown is not gone";
   auto launches = effects<LaunchAgent>();
   ASSERT_THAT(launches, SizeIs(1));
-  EXPECT_EQ(launches[0].job_id, "job-7");
+  EXPECT_EQ(launches[0].allocation, "a0");
   EXPECT_EQ(launches[0].rank, 1);
 
   pass(3s, {"node-1"});

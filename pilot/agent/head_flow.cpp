@@ -15,9 +15,13 @@ using model::ServicePhase;
 
 namespace {
 
+// Those of nodes that are given back may be gone already, with their node.
 bool all_ready(const model::ClusterState& cluster) {
-  return std::ranges::all_of(cluster.services,
-                             [](const auto& entry) { return entry.second.phase == ServicePhase::ready; });
+  return std::ranges::all_of(cluster.plan.services, [&](const model::ServiceSpec& spec) {
+    const bool leaves = cluster.plan.resize && std::ranges::find(cluster.plan.resize->draining, spec.node) !=
+                                                   cluster.plan.resize->draining.end();
+    return leaves || cluster.services.at(spec.id).phase == ServicePhase::ready;
+  });
 }
 
 // The lowest stage that is not ready yet.
@@ -53,6 +57,7 @@ void HeadCore::advance() {
       case PilotPhase::ready:
       case PilotPhase::degraded:
         start_wanted();
+        follow_nodes();
         watch_health();
         break;
       case PilotPhase::stopping:
@@ -106,28 +111,26 @@ void HeadCore::plan_next() {
   for (const auto& framework : state_.spec.frameworks) {
     if (state_.clusters.contains(framework.name)) continue;
     planning_.insert(framework.name);
-    out_.effects.push_back(PlanCluster{framework, nodes_to_plan_for()});
+    out_.effects.push_back(PlanCluster{framework, nodes_to_plan_for(), {}, {}, true});
     return;
   }
 }
 
+// Without the ports that services have already.
 std::vector<model::NodeInfo> HeadCore::nodes_to_plan_for() const {
   std::vector<model::NodeInfo> nodes;
-  for (int number = 1; number <= state_.spec.nodes; ++number) {
-    const auto node = state_.nodes.find(fmt::format("node-{}", number));
-    if (node != state_.nodes.end()) nodes.push_back(node->second.info);
-  }
+  for (const auto& id : usable_nodes()) nodes.push_back(state_.nodes.at(id).info);
   for (auto& node : nodes)
-    for (const auto& [framework, cluster] : state_.clusters)
+    for (const auto& [name, cluster] : state_.clusters)
       for (const auto& service : cluster.plan.services)
-        for (const auto& [name, port] : service.ports)
+        for (const auto& [use, port] : service.ports)
           if (service.node == node.id) std::erase(node.free_ports, port);
   return nodes;
 }
 
 void HeadCore::bring_up(const ClusterEntry& entry) {
   const auto& [framework, cluster] = entry;
-  if (cluster.ready || !all_ready(cluster) || writing_.contains(framework)) return;
+  if ((cluster.ready && !cluster.changing) || !all_ready(cluster) || writing_.contains(framework)) return;
   if (probing_.insert(framework).second) out_.effects.push_back(ProbeCluster{framework, cluster.plan.ready});
 }
 
@@ -135,6 +138,7 @@ void HeadCore::bring_up(const ClusterEntry& entry) {
 bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service) const {
   const auto phase = cluster.services.at(service.id).phase;
   if (winding_down()) return is_active(service);  // it is stopped in its turn, by name
+  if (is_leaving(service.node)) return false;
   return phase != ServicePhase::planned || service.stage <= current_stage(cluster);
 }
 
@@ -168,14 +172,20 @@ void HeadCore::watch_health() {
 // The first thing that is not as it should be; empty when all is well.
 std::string HeadCore::problem() const {
   for (const auto& [id, node] : state_.nodes) {
-    if (node.phase == NodePhase::up) continue;
+    if (node.phase == NodePhase::up || is_leaving(id)) continue;
+    if (node.phase == NodePhase::released && node.draining) continue;
     std::string text = fmt::format("{} {}", id, to_string(node.phase));
     if (!node.reason.empty()) text += ": " + node.reason;
     return text;
   }
   for (const auto& [framework, cluster] : state_.clusters)
-    for (const auto& [id, service] : cluster.services)
-      if (service.phase != ServicePhase::ready) return says(id, service);
+    for (const auto& spec : cluster.plan.services) {
+      const auto& service = cluster.services.at(spec.id);
+      const bool arrives = service.phase != ServicePhase::failed &&
+                           std::ranges::find(cluster.arriving, spec.id) != cluster.arriving.end();
+      if (service.phase != ServicePhase::ready && !arrives && !is_leaving(spec.node))
+        return says(spec.id, service);
+    }
   for (const auto& framework : state_.spec.frameworks)
     if (const auto cluster = state_.clusters.find(framework.name);
         cluster == state_.clusters.end() || !cluster->second.ready)

@@ -2,6 +2,7 @@
 // before a message is sent, the messages are sent before the effects begin.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,33 @@ struct Outgoing {
 struct PlanCluster {
   model::FrameworkSpec framework;
   std::vector<model::NodeInfo> nodes;
+  std::optional<model::ClusterPlan> current;  // with the other two: when it changes
+  std::vector<std::string> draining;
+  bool move = true;
+};
+
+// Make keys for the nodes of an extension and let them in; answered by HeadCore::admitted().
+struct AdmitNodes {
+  int first_node = 0;
+  int nodes = 0;
+};
+
+// Run a plan's ResizePlan::move to its end; answered by HeadCore::moved().
+struct MoveData {
+  std::string framework;
+  model::Command command;
+};
+
+// Run a plan's ResizePlan::retire of a node; answered by HeadCore::retired().
+struct RetireNode {
+  std::string framework;
+  std::string node;
+  model::Command command;
+};
+
+// Give an allocation back to the batch system; answered by HeadCore::given_back().
+struct GiveBack {
+  std::string allocation;
 };
 
 // Probe until it answers or its deadline passes; answered by HeadCore::probed().
@@ -41,15 +69,14 @@ struct WriteClientFiles {
 struct LaunchAgent {
   std::string node;
   std::string allocation;
-  std::string job_id;
-  int nodes = 0;  // of the allocation
   int rank = 0;
 };
 
 // All is done: end with success.
 struct Finish {};
 
-using Effect = std::variant<PlanCluster, ProbeCluster, WriteClientFiles, LaunchAgent, Finish>;
+using Effect = std::variant<PlanCluster, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
+                            RetireNode, GiveBack, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

@@ -29,6 +29,7 @@ ordered_json nodes_json(const model::PilotState& state) {
     list.push_back({{"id", id},
                     {"allocation", node.info.allocation},
                     {"state", model::to_string(node.phase)},
+                    {"draining", node.draining},
                     {"reason", node.reason},
                     {"host", node.info.host},
                     {"address", node.info.address},
@@ -131,9 +132,12 @@ std::string status_text(const model::PilotState& state, bool live, const std::st
 
   Table nodes({"NODE", "STATE", "ADDRESS", "CORES", "MEMORY", "AGENT", "REASON"});
   for (const auto& [id, node] : state.nodes)
-    nodes.add({id, std::string(model::to_string(node.phase)), node.info.address,
-               std::to_string(node.info.cores), format_bytes(node.info.memory), pid_text(node.info.agent.pid),
-               node.reason});
+    nodes.add(
+        {id,
+         std::string(node.draining && node.phase == model::NodePhase::up ? "draining"
+                                                                         : model::to_string(node.phase)),
+         node.info.address, std::to_string(node.info.cores), format_bytes(node.info.memory),
+         pid_text(node.info.agent.pid), node.reason});
   if (!nodes.empty()) text += "\n" + nodes.text(true, colour);
 
   Table services({"SERVICE", "STATE", "NODE", "ENDPOINT", "PID", "RESTARTS", "FOR", "REASON"});

@@ -34,10 +34,27 @@ Result<T> decode(std::string_view what, std::string_view text) {
 }
 
 // The names of a message's kinds, in the order of the variant's alternatives.
-constexpr std::string_view verbs[] = {"register_node",  "node_accepted",  "heartbeat",      "register_again",
-                                      "service_report", "reports_stored", "start_services", "stop_services",
-                                      "release_node",   "node_released",  "get_status",     "stop_pilot",
-                                      "status",         "accepted",       "refused"};
+constexpr std::string_view verbs[] = {"register_node",
+                                      "node_accepted",
+                                      "heartbeat",
+                                      "register_again",
+                                      "service_report",
+                                      "reports_stored",
+                                      "start_services",
+                                      "stop_services",
+                                      "release_node",
+                                      "node_released",
+                                      "get_status",
+                                      "stop_pilot",
+                                      "status",
+                                      "accepted",
+                                      "refused",
+                                      "extend_pilot",
+                                      "extension_submitted",
+                                      "extension_refused",
+                                      "shrink_pilot",
+                                      "extension_planned",
+                                      "shrink_planned"};
 static_assert(std::size(verbs) == std::variant_size_v<model::MessageBody>);
 
 // Reads into the alternative of `Variant` whose name is `name`.

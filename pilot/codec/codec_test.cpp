@@ -35,6 +35,9 @@ model::ClusterPlan some_plan() {
   plan.ready.probe = model::CommandProbe{{{"pilot-kafka", "ready"}, {}, {}}, 10s};
   plan.client_files = {{"client.properties", "x", 0600}};
   plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:20001"}};
+  plan.nodes = {"node-1", "node-4"};
+  plan.resize =
+      model::ResizePlan{{"node-4"}, model::Command{{"move"}, {}, {}}, {{"node-4", {{"retire"}, {}, {}}}}};
   return plan;
 }
 
@@ -64,7 +67,10 @@ std::vector<model::EventBody> every_event() {
           model::ServiceChanged{"kafka/broker-1", model::ServicePhase::waiting, some_process, 2, "killed",
                                 "tail\n"},
           model::PilotPhaseChanged{model::PilotPhase::degraded, "why"},
-          model::Note{"text with \"quotes\" and \xc3\xa4"}};
+          model::Note{"text with \"quotes\" and \xc3\xa4"},
+          model::ExtensionRequested{"a1", 2, 4, 90min, false},
+          model::NodeCordoned{"node-1", true, "pilot shrink"},
+          model::DataMoved{"kafka", "3 replicas on 2 brokers"}};
 }
 
 TEST(Codec, EveryEventSurvivesTheRoundTrip) {
@@ -100,7 +106,13 @@ TEST(Codec, EveryMessageSurvivesTheRoundTrip) {
       model::StopPilot{"asked"},
       model::Status{state},
       model::Accepted{},
-      model::Refused{make_error(ErrorCode::not_found, "m", "h")}};
+      model::Refused{make_error(ErrorCode::not_found, "m", "h")},
+      model::ExtendPilot{2, 90min, false},
+      model::ExtensionSubmitted{"a1", "4711"},
+      model::ExtensionRefused{"a1", "invalid partition"},
+      model::ShrinkPilot{{"node-4"}, 1},
+      model::ExtensionPlanned{"a1", 4},
+      model::ShrinkPlanned{{"node-4"}}};
   ASSERT_EQ(bodies.size(), std::variant_size_v<model::MessageBody>);
   for (const auto& body : bodies) {
     const model::Message message{"id-1", body};

@@ -78,7 +78,11 @@ void fields(A& a, Like<model::ServiceSpec> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::ClusterPlan> auto& v) {
   a("framework", v.framework), a("version", v.version), a("services", v.services), a("ready", v.ready);
-  a("client_files", v.client_files), a("exports", v.exports);
+  a("client_files", v.client_files), a("exports", v.exports), a("nodes", v.nodes), a("resize", v.resize);
+}
+template <typename A>
+void fields(A& a, Like<model::ResizePlan> auto& v) {
+  a("draining", v.draining), a("move", v.move), a("retire", v.retire);
 }
 
 // --- events
@@ -90,6 +94,19 @@ void fields(A& a, Like<model::PilotCreated> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::AllocationSubmitted> auto& v) {
   a("allocation", v.allocation), a("job_id", v.job_id), a("nodes", v.nodes);
+}
+template <typename A>
+void fields(A& a, Like<model::ExtensionRequested> auto& v) {
+  a("allocation", v.allocation), a("nodes", v.nodes), a("first_node", v.first_node);
+  a("walltime", v.walltime), a("move", v.move);
+}
+template <typename A>
+void fields(A& a, Like<model::NodeCordoned> auto& v) {
+  a("node", v.node), a("draining", v.draining), a("reason", v.reason);
+}
+template <typename A>
+void fields(A& a, Like<model::DataMoved> auto& v) {
+  a("framework", v.framework), a("failure", v.failure);
 }
 template <typename A>
 void fields(A& a, Like<model::AllocationChanged> auto& v) {
@@ -134,10 +151,11 @@ void fields(A& a, Like<model::Note> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::AllocationState> auto& v) {
   a("job_id", v.job_id), a("nodes", v.nodes), a("phase", v.phase), a("reason", v.reason);
+  a("first_node", v.first_node), a("walltime", v.walltime), a("move", v.move), a("started", v.started);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeState> auto& v) {
-  a("info", v.info), a("phase", v.phase), a("reason", v.reason);
+  a("info", v.info), a("phase", v.phase), a("reason", v.reason), a("draining", v.draining);
 }
 template <typename A>
 void fields(A& a, Like<model::ServiceState> auto& v) {
@@ -147,7 +165,8 @@ void fields(A& a, Like<model::ServiceState> auto& v) {
 }
 template <typename A>
 void fields(A& a, Like<model::ClusterState> auto& v) {
-  a("plan", v.plan), a("ready", v.ready), a("services", v.services);
+  a("plan", v.plan), a("ready", v.ready), a("services", v.services), a("changing", v.changing);
+  a("moving", v.moving), a("change_failure", v.change_failure), a("arriving", v.arriving);
 }
 template <typename A>
 void fields(A& a, Like<model::PilotState> auto& v) {
@@ -200,6 +219,30 @@ void fields(A&, Like<model::GetStatus> auto&) {}
 template <typename A>
 void fields(A& a, Like<model::StopPilot> auto& v) {
   a("reason", v.reason);
+}
+template <typename A>
+void fields(A& a, Like<model::ExtendPilot> auto& v) {
+  a("nodes", v.nodes), a("walltime", v.walltime), a("move", v.move);
+}
+template <typename A>
+void fields(A& a, Like<model::ExtensionSubmitted> auto& v) {
+  a("allocation", v.allocation), a("job_id", v.job_id);
+}
+template <typename A>
+void fields(A& a, Like<model::ExtensionRefused> auto& v) {
+  a("allocation", v.allocation), a("reason", v.reason);
+}
+template <typename A>
+void fields(A& a, Like<model::ShrinkPilot> auto& v) {
+  a("nodes", v.nodes), a("count", v.count);
+}
+template <typename A>
+void fields(A& a, Like<model::ExtensionPlanned> auto& v) {
+  a("allocation", v.allocation), a("first_node", v.first_node);
+}
+template <typename A>
+void fields(A& a, Like<model::ShrinkPlanned> auto& v) {
+  a("nodes", v.nodes);
 }
 template <typename A>
 void fields(A& a, Like<model::Status> auto& v) {

@@ -46,7 +46,7 @@ plugin::Software example_software(const plugin::FrameworkAdaptor& adaptor) {
 Result<DryRun> dry_run(const Context& context, const model::PilotSpec& spec) {
   DryRun result;
   const auto folder = store::pilot_home() / "pilots" / spec.name;
-  plugin::AllocationRequest request{example_id, "a0", spec.nodes, spec, folder, "pilot-agent"};
+  plugin::AllocationRequest request{example_id, "a0", spec.nodes, 1, spec, folder, "pilot-agent"};
   if (const auto agent = find_program("pilot-agent"); agent.has_value())
     request.agent_program = agent.value();
   PILOT_TRY(plugin::BatchAdaptor * batch, context.registry->batch(spec.resource));

@@ -40,15 +40,8 @@ Result<void> RunningPilot::follow() {
 }
 
 Result<plugin::AllocationRequest> RunningPilot::request(const std::string& allocation) const {
-  plugin::AllocationRequest request;
-  request.pilot_id = state_.id;
-  request.allocation = allocation;
-  const auto found = state_.allocations.find(allocation);
-  request.nodes = found == state_.allocations.end() ? state_.spec.nodes : found->second.nodes;
-  request.spec = state_.spec;
-  request.pilot_dir = folder_.path();
-  PILOT_TRY(request.agent_program, find_program("pilot-agent"));
-  return request;
+  PILOT_TRY(const auto agent, find_program("pilot-agent"));
+  return plugin::request_for(state_, allocation, folder_.path(), agent);
 }
 
 Result<plugin::AllocationStatus> RunningPilot::poll_allocation(const std::string& allocation) const {

@@ -21,6 +21,9 @@ struct Kind {
   std::string_view operator()(const ServiceChanged&) const { return "service_changed"; }
   std::string_view operator()(const PilotPhaseChanged&) const { return "pilot_phase_changed"; }
   std::string_view operator()(const Note&) const { return "note"; }
+  std::string_view operator()(const ExtensionRequested&) const { return "extension_requested"; }
+  std::string_view operator()(const NodeCordoned&) const { return "node_cordoned"; }
+  std::string_view operator()(const DataMoved&) const { return "data_moved"; }
 };
 
 struct Description {
@@ -59,6 +62,16 @@ struct Description {
     return with_reason(fmt::format("pilot {}", to_string(e.phase)), e.reason);
   }
   std::string operator()(const Note& e) const { return e.text; }
+  std::string operator()(const ExtensionRequested& e) const {
+    return fmt::format("extension {} of {} node{} requested", e.allocation, e.nodes, e.nodes == 1 ? "" : "s");
+  }
+  std::string operator()(const NodeCordoned& e) const {
+    return with_reason(fmt::format("{} {}", e.node, e.draining ? "is being given back" : "stays"), e.reason);
+  }
+  std::string operator()(const DataMoved& e) const {
+    if (e.failure.empty()) return fmt::format("{}: data are where they shall be", e.framework);
+    return fmt::format("{}: the change failed: {}", e.framework, e.failure);
+  }
 };
 
 }  // namespace

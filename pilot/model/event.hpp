@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,6 +28,16 @@ struct AllocationSubmitted {
   std::string job_id;      // the batch system's name for it
   int nodes = 0;
   bool operator==(const AllocationSubmitted&) const = default;
+};
+
+// More nodes for a running pilot; asked for by AllocationSubmitted, or AllocationChanged says why not.
+struct ExtensionRequested {
+  std::string allocation;  // "a1"
+  int nodes = 0;
+  int first_node = 0;  // its nodes are node-FIRST ...
+  std::optional<Duration> walltime;
+  bool move = true;  // data move onto the new services
+  bool operator==(const ExtensionRequested&) const = default;
 };
 
 struct AllocationChanged {
@@ -56,6 +67,14 @@ struct NodeChanged {
   bool operator==(const NodeChanged&) const = default;
 };
 
+// A node is to be given back, or (draining: false) stays after all.
+struct NodeCordoned {
+  std::string node;
+  bool draining = true;
+  std::string reason;
+  bool operator==(const NodeCordoned&) const = default;
+};
+
 struct ClusterPlanned {
   ClusterPlan plan;
   bool operator==(const ClusterPlanned&) const = default;
@@ -64,6 +83,13 @@ struct ClusterPlanned {
 struct ClusterReady {
   std::string framework;
   bool operator==(const ClusterReady&) const = default;
+};
+
+// The end of what a plan's ResizePlan::move began, or of a change of the plan that failed before.
+struct DataMoved {
+  std::string framework;
+  std::string failure;  // empty: data are where they shall be
+  bool operator==(const DataMoved&) const = default;
 };
 
 // A service's state as its node agent reports it.
@@ -89,9 +115,9 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-using EventBody =
-    std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted, NodeRegistered,
-                 NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged, PilotPhaseChanged, Note>;
+using EventBody = std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted,
+                               NodeRegistered, NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged,
+                               PilotPhaseChanged, Note, ExtensionRequested, NodeCordoned, DataMoved>;
 
 struct Event {
   std::uint64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -4,6 +4,7 @@
 // receiver refuses a version that it does not know, naming both.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -87,7 +88,39 @@ struct StopPilot {
   bool operator==(const StopPilot&) const = default;
 };
 
+// client -> head: more nodes.  The head answers with ExtensionPlanned; the client then asks the batch
+// system for them and says how that went.
+struct ExtendPilot {
+  int nodes = 0;
+  std::optional<Duration> walltime;
+  bool move = true;
+  bool operator==(const ExtendPilot&) const = default;
+};
+struct ExtensionSubmitted {
+  std::string allocation, job_id;
+  bool operator==(const ExtensionSubmitted&) const = default;
+};
+struct ExtensionRefused {
+  std::string allocation, reason;
+  bool operator==(const ExtensionRefused&) const = default;
+};
+// client -> head: give these nodes back, or so many of the head's choice.  Answered by ShrinkPlanned.
+struct ShrinkPilot {
+  std::vector<std::string> nodes;
+  int count = 0;
+  bool operator==(const ShrinkPilot&) const = default;
+};
+
 // head -> client.
+struct ExtensionPlanned {
+  std::string allocation;
+  int first_node = 0;
+  bool operator==(const ExtensionPlanned&) const = default;
+};
+struct ShrinkPlanned {
+  std::vector<std::string> nodes;
+  bool operator==(const ShrinkPlanned&) const = default;
+};
 struct Status {
   PilotState state;
   bool operator==(const Status&) const = default;
@@ -102,9 +135,11 @@ struct Refused {
   }
 };
 
-using MessageBody = std::variant<RegisterNode, NodeAccepted, Heartbeat, RegisterAgain, ServiceReport,
-                                 ReportsStored, StartServices, StopServices, ReleaseNode, NodeReleased,
-                                 GetStatus, StopPilot, Status, Accepted, Refused>;
+using MessageBody =
+    std::variant<RegisterNode, NodeAccepted, Heartbeat, RegisterAgain, ServiceReport, ReportsStored,
+                 StartServices, StopServices, ReleaseNode, NodeReleased, GetStatus, StopPilot, Status,
+                 Accepted, Refused, ExtendPilot, ExtensionSubmitted, ExtensionRefused, ShrinkPilot,
+                 ExtensionPlanned, ShrinkPlanned>;
 
 struct Message {
   std::string id;  // of the request, repeated in its answer; may be empty where no answer is expected

@@ -27,7 +27,18 @@ struct Fold {
   }
 
   void operator()(const AllocationSubmitted& e) const {
-    state.allocations[e.allocation] = AllocationState{e.job_id, e.nodes, AllocationPhase::pending, {}};
+    AllocationState& allocation = state.allocations[e.allocation];
+    allocation.job_id = e.job_id;
+    allocation.nodes = e.nodes;
+    if (e.allocation == "a0") allocation.walltime = state.spec.walltime;
+  }
+
+  void operator()(const ExtensionRequested& e) const {
+    AllocationState& allocation = state.allocations[e.allocation];
+    allocation.nodes = e.nodes;
+    allocation.first_node = e.first_node;
+    allocation.walltime = e.walltime;
+    allocation.move = e.move;
   }
 
   void operator()(const AllocationChanged& e) const {
@@ -46,10 +57,12 @@ struct Fold {
   void operator()(const NodeRegistered& e) const {
     NodeState& node = state.nodes[e.node.id];
     forget(state.processes, node.info.agent);
-    node = NodeState{e.node, NodePhase::up, {}};
+    node = NodeState{e.node, NodePhase::up, {}, node.draining};
     remember(state.processes, e.node.agent);
-    if (auto found = state.allocations.find(e.node.allocation); found != state.allocations.end())
-      found->second.phase = AllocationPhase::running;
+    const auto found = state.allocations.find(e.node.allocation);
+    if (found == state.allocations.end()) return;
+    if (found->second.phase != AllocationPhase::ended) found->second.phase = AllocationPhase::running;
+    if (!found->second.started) found->second.started = at;
   }
 
   void operator()(const NodeChanged& e) const {
@@ -59,16 +72,48 @@ struct Fold {
     found->second.reason = e.reason;
   }
 
+  void operator()(const NodeCordoned& e) const {
+    const auto found = state.nodes.find(e.node);
+    if (found == state.nodes.end()) return;
+    found->second.draining = e.draining;
+    found->second.reason = e.reason;
+  }
+
+  // Services that were there before keep their states; those that are not planned any more go.
   void operator()(const ClusterPlanned& e) const {
-    ClusterState cluster;
-    for (const ServiceSpec& service : e.plan.services) cluster.services[service.id].since = at;
+    ClusterState& cluster = state.clusters[e.plan.framework];
+    std::map<std::string, ServiceState> services;
+    cluster.arriving.clear();
+    for (const ServiceSpec& service : e.plan.services) {
+      const auto before = cluster.services.find(service.id);
+      const bool is_new = before == cluster.services.end();
+      services[service.id] = is_new ? ServiceState{} : before->second;
+      if (!is_new) continue;
+      services[service.id].since = at;
+      if (cluster.ready) cluster.arriving.push_back(service.id);
+    }
+    cluster.services = std::move(services);
     cluster.plan = e.plan;
-    state.clusters[e.plan.framework] = std::move(cluster);
+    cluster.changing = cluster.ready;
+    cluster.moving = false;
+    if (e.plan.resize) cluster.change_failure.clear();
   }
 
   void operator()(const ClusterReady& e) const {
-    if (auto found = state.clusters.find(e.framework); found != state.clusters.end())
-      found->second.ready = true;
+    const auto found = state.clusters.find(e.framework);
+    if (found == state.clusters.end()) return;
+    ClusterState& cluster = found->second;
+    cluster.moving = cluster.changing && cluster.plan.resize && cluster.plan.resize->move;
+    cluster.ready = true;
+    cluster.changing = false;
+    cluster.arriving.clear();
+  }
+
+  void operator()(const DataMoved& e) const {
+    const auto found = state.clusters.find(e.framework);
+    if (found == state.clusters.end()) return;
+    found->second.changing = found->second.moving = false;
+    found->second.change_failure = e.failure;
   }
 
   void operator()(const ServiceChanged& e) const {
@@ -112,6 +157,14 @@ const ServiceState* PilotState::service_state(std::string_view service_id) const
     if (auto found = cluster.services.find(std::string(service_id)); found != cluster.services.end())
       return &found->second;
   return nullptr;
+}
+
+std::vector<std::string> PilotState::nodes_of(std::string_view allocation) const {
+  std::vector<std::string> ids;
+  for (const auto& [node_id, node] : nodes)
+    if (node.info.allocation == allocation) ids.push_back(node_id);
+  std::ranges::sort(ids, {}, [&](const std::string& node_id) { return nodes.at(node_id).info.rank; });
+  return ids;
 }
 
 void apply(PilotState& state, const Event& event) {

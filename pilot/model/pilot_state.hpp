@@ -15,6 +15,14 @@ struct AllocationState {
   int nodes = 0;
   AllocationPhase phase = AllocationPhase::pending;
   std::string reason;
+  int first_node = 1;  // its nodes are node-FIRST ... node-(FIRST + nodes - 1)
+  std::optional<Duration> walltime;
+  bool move = true;                 // data move onto its nodes
+  std::optional<WallTime> started;  // when its first agent came
+  // When its wall time is over, by our own clock; the batch system's began a moment earlier.
+  std::optional<WallTime> ends_at() const {
+    return started && walltime ? std::optional(*started + *walltime) : std::nullopt;
+  }
   bool operator==(const AllocationState&) const = default;
 };
 
@@ -22,6 +30,7 @@ struct NodeState {
   NodeInfo info;
   NodePhase phase = NodePhase::expected;
   std::string reason;
+  bool draining = false;  // it is being given back
   bool operator==(const NodeState&) const = default;
 };
 
@@ -40,6 +49,12 @@ struct ClusterState {
   ClusterPlan plan;
   bool ready = false;
   std::map<std::string, ServiceState> services;  // by service id
+  // A change of a cluster that was ready: first `changing`, until its new services are ready, then
+  // `moving`, until its data are where they shall be.
+  bool changing = false;
+  bool moving = false;
+  std::string change_failure;         // of the last change; empty: none, or it went well
+  std::vector<std::string> arriving;  // services that came with the change
   bool operator==(const ClusterState&) const = default;
 };
 
@@ -62,6 +77,8 @@ struct PilotState {
 
   const ServiceSpec* service_spec(std::string_view id) const;
   const ServiceState* service_state(std::string_view id) const;
+  // The nodes of an allocation that have ever come, by their ids in order.
+  std::vector<std::string> nodes_of(std::string_view allocation) const;
 };
 
 // The state after one more event.  Events that make no sense (a service that was never planned) are

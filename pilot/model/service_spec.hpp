@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -94,6 +95,15 @@ struct ServiceSpec {
   bool operator==(const ServiceSpec&) const = default;
 };
 
+// What follows once the services of a plan for other nodes than before are ready: data move, then nodes
+// are given back.  The head runs the commands on its node; each may be repeated at any time.
+struct ResizePlan {
+  std::vector<std::string> draining;      // ids of the nodes that are given back
+  std::optional<Command> move;            // to new services, away from draining nodes; prints progress
+  std::map<std::string, Command> retire;  // by node: after its services have stopped for good
+  bool operator==(const ResizePlan&) const = default;
+};
+
 // What is to run for one framework, and how its users reach it.
 struct ClusterPlan {
   std::string framework;
@@ -102,6 +112,8 @@ struct ClusterPlan {
   Readiness ready;                             // of the cluster as a whole, probed from the head's node
   std::vector<FileSpec> client_files;          // written into the pilot's folder by the head
   std::map<std::string, std::string> exports;  // what `pilot env` prints
+  std::vector<std::string> nodes;              // ids of those that it was made for
+  std::optional<ResizePlan> resize;            // when there were others before
   bool operator==(const ClusterPlan&) const = default;
 };
 

@@ -85,6 +85,10 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(EventLoop& loop, co
   return server;
 }
 
+void ControlServer::allow(std::set<std::string> public_keys) {
+  impl_->allowed = std::move(public_keys);
+}
+
 const std::string& ControlServer::endpoint() const {
   return impl_->endpoint;
 }

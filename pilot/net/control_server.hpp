@@ -27,6 +27,9 @@ class ControlServer {
                                                        std::set<std::string> allowed, Handler handler);
   ~ControlServer();
 
+  // Whom to let in from now on, instead of those before.
+  void allow(std::set<std::string> public_keys);
+
   const std::string& endpoint() const;  // "tcp://127.77.1.2:20011"
 
   // Queues a message; to a peer that is gone it is dropped, as on any network.

@@ -12,20 +12,11 @@
 #include <vector>
 
 #include "pilot/base/result.hpp"
-#include "pilot/model/pilot_spec.hpp"
 #include "pilot/model/states.hpp"
+#include "pilot/plugin/allocation_request.hpp"
 #include "pilot/plugin/framework_adaptor.hpp"
 
 namespace pilot::plugin {
-
-struct AllocationRequest {
-  std::string pilot_id;
-  std::string allocation;  // "a0"
-  int nodes = 1;
-  model::PilotSpec spec;
-  std::filesystem::path pilot_dir;
-  std::filesystem::path agent_program;  // pilot-agent
-};
 
 struct AllocationStatus {
   std::string job_id;

@@ -33,6 +33,11 @@ struct PlanInput {
   std::filesystem::path client_folder;  // where client files shall stand
   std::filesystem::path log_folder;     // logs of services: log_folder / "kafka/broker-2.log"
   std::filesystem::path tools_folder;   // where our own programs stand (pilot-kafka)
+
+  // For a cluster that runs and whose nodes change.
+  std::optional<model::ClusterPlan> current;
+  std::vector<std::string> draining;  // ids of those nodes that are to be given back
+  bool move = true;                   // move data onto new services
 };
 
 class FrameworkAdaptor {
@@ -47,7 +52,10 @@ class FrameworkAdaptor {
   // started.  Errors: usage, naming the option and the allowed values.
   virtual Result<void> check(const model::FrameworkSpec& framework, const model::PilotSpec& spec) const = 0;
 
-  // The services on the given nodes.  Errors: usage (does not fit the nodes), with the numbers.
+  // The services on the given nodes.  With a current plan: its services stay as they are, on new nodes
+  // come more (with ids that were never used), and `resize` says how data move and draining nodes are
+  // taken out; services on nodes that are not given any more are left away.
+  // Errors: usage (does not fit the nodes), with the numbers.
   virtual Result<model::ClusterPlan> plan(const PlanInput& input) const = 0;
 
   virtual InstallRecipe install_recipe() const = 0;

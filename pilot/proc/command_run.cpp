@@ -119,6 +119,9 @@ struct CommandRun::Impl {
   EventLoop::Handle out_readable, err_readable, deadline;
   std::optional<Watch> watch;
 
+  std::function<void(std::string_view)> on_line;
+  std::size_t told = 0;  // bytes of the output that on_line has had
+
   Impl(EventLoop& l, std::function<void(Result<CommandResult>)> f) : loop(l), on_end(std::move(f)) {}
 
   ~Impl() {
@@ -144,6 +147,7 @@ struct CommandRun::Impl {
   void run(Duration timeout) {
     out_readable = loop.on_readable(out.reader.get(), [this] {
       if (!drain(out.reader.get(), result.out)) out_readable.cancel();
+      tell_lines();
     });
     err_readable = loop.on_readable(err.reader.get(), [this] {
       if (!drain(err.reader.get(), result.err)) err_readable.cancel();
@@ -155,10 +159,19 @@ struct CommandRun::Impl {
     watch.emplace(loop, process, [this](const model::ExitStatus& status) { finish(status); });
   }
 
+  void tell_lines() {
+    for (std::size_t end = 0; on_line && (end = result.out.find('\n', told)) != std::string::npos;) {
+      const auto line = std::string_view(result.out).substr(told, end - told);
+      told = end + 1;
+      on_line(line);
+    }
+  }
+
   void finish(const model::ExitStatus& status) {
     result.status = status;
     drain(out.reader.get(), result.out);
     drain(err.reader.get(), result.err);
+    tell_lines();
     out_readable.cancel();
     err_readable.cancel();
     deadline.cancel();
@@ -181,6 +194,10 @@ CommandRun::CommandRun(EventLoop& loop, const model::Command& command, Duration 
 }
 
 CommandRun::~CommandRun() = default;
+
+void CommandRun::follow(std::function<void(std::string_view line)> on_line) {
+  impl_->on_line = std::move(on_line);
+}
 
 Result<CommandResult> run_command(const model::Command& command, Duration timeout, const std::string& input) {
   EventLoop loop;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "pilot/base/clock.hpp"
 #include "pilot/base/event_loop.hpp"
@@ -33,6 +34,9 @@ class CommandRun {
   CommandRun(EventLoop& loop, const model::Command& command, Duration timeout,
              std::function<void(Result<CommandResult>)> on_end, const std::string& input = {});
   ~CommandRun();
+
+  // Calls `on_line`, from the loop, for each whole line of standard output as it comes.
+  void follow(std::function<void(std::string_view line)> on_line);
 
  private:
   struct Impl;

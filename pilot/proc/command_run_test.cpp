@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/proc/test_support.hpp"
 
@@ -23,6 +29,27 @@ TEST(CommandRun, takes_both_streams_and_the_exit_code) {
   EXPECT_EQ(result.value().status.code, 4);
   EXPECT_FALSE(result.value().succeeded());
   EXPECT_EQ(result.value().complaint("tool"), "tool exited 4: err");
+}
+
+TEST(CommandRun, tells_lines_as_they_come) {
+  EventLoop loop;
+  std::vector<std::string> lines;
+  std::optional<CommandResult> result;
+  // The second line comes only once somebody has read the first.
+  const auto folder = std::filesystem::temp_directory_path() / ("command-run-" + random_hex(6));
+  ASSERT_TRUE(make_directory(folder).has_value());
+  CommandRun run(
+      loop,
+      shell("echo one; until [ -e " + (folder / "go").string() + " ]; do :; done; printf 'two\\nno end'"),
+      60s, [&](Result<CommandResult> ended) { result = std::move(ended).value(); });
+  run.follow([&](std::string_view line) {
+    lines.emplace_back(line);
+    if (lines.size() == 1) std::ofstream(folder / "go") << "";
+  });
+  EXPECT_TRUE(pilot::test::eventually(loop, [&] { return result.has_value(); }));
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(result->out, "one\ntwo\nno end");
+  (void)remove_tree(folder);
 }
 
 TEST(CommandRun, complains_in_the_words_that_there_are) {

@@ -62,7 +62,7 @@ Result<void> fill_new_folder(const fs::path& path, int nodes, bool encrypt) {
   const fs::path keys = path / "keys";
   PILOT_TRY_VOID(write_keys(keys, "head"));
   PILOT_TRY_VOID(write_keys(keys, "client"));
-  for (int node = 1; node <= nodes; ++node) PILOT_TRY_VOID(write_keys(keys, fmt::format("node-{}", node)));
+  PILOT_TRY_VOID(PilotFolder(path).make_node_keys(1, nodes));
   PILOT_TRY_VOID(write_json(keys / "secrets.json", Json::object()));
   if (!encrypt) return ok();
   PILOT_TRY(const net::TlsIdentity authority,
@@ -184,6 +184,12 @@ Result<net::CurveKeyPair> PilotFolder::keys(std::string_view who) const {
   return read_json(path_ / "keys" / (std::string(who) + ".json"), [](const Json& json) {
     return net::CurveKeyPair{json.at("public_key"), json.at("secret_key")};
   });
+}
+
+Result<void> PilotFolder::make_node_keys(int first, int nodes) {
+  for (int node = first; node < first + nodes; ++node)
+    PILOT_TRY_VOID(write_keys(path_ / "keys", fmt::format("node-{}", node)));
+  return ok();
 }
 
 Result<std::vector<std::string>> PilotFolder::public_keys() const {

@@ -61,6 +61,8 @@ class PilotFolder {
 
   // WHO: "head", "client", "node-3".
   Result<net::CurveKeyPair> keys(std::string_view who) const;
+  // Keys for the nodes FIRST, FIRST + 1 ... of an extension.
+  Result<void> make_node_keys(int first, int nodes);
   // Public keys of all but the head: whom the head allows.
   Result<std::vector<std::string>> public_keys() const;
 

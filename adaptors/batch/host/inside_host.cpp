@@ -97,6 +97,9 @@ Result<std::string> InsideHost::render(const AllocationRequest& request) const {
 }
 
 Result<std::string> InsideHost::submit(const AllocationRequest& request) {
+  if (request.first_node > 1)
+    return make_error(ErrorCode::usage, "a pilot on the nodes of the job it runs in can't be extended",
+                      "start it with --resource slurm or pbs, which asks for nodes of its own");
   PILOT_TRY_VOID(check(request.spec));
   const System* system = here();
   const std::string job_id = system->dialect->current_job(variables_);

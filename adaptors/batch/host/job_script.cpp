@@ -103,7 +103,7 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += variable("pilot_id", shell_word(request.pilot_id));
   text += variable("allocation", shell_word(request.allocation));
   text += variable("script", shell_word(script_file(request).string()));
-  text += variable("first_node", "1");
+  text += variable("first_node", std::to_string(request.first_node));
   text += variable("nodes_wanted", std::to_string(request.nodes));
   text += variable("network", shell_word(network.empty() ? "auto" : network));
   text += variable("cores_wanted", spec.cores_per_node > 0 ? std::to_string(spec.cores_per_node) : "");

@@ -34,8 +34,14 @@ std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
 }
 
-std::string node_name(const NodeRecord& node) {
-  return fmt::format("node-{}", node.rank + 1);
+std::string node_name(const AllocationRequest& request, const NodeRecord& node) {
+  return fmt::format("node-{}", request.first_node + node.rank);
+}
+
+// The one node of a laptop's pilot is plain 127.0.0.1; more of them, and those that come later, are told
+// apart by their addresses.
+bool has_own_addresses(const AllocationRequest& request) {
+  return request.nodes > 1 || request.first_node > 1;
 }
 
 // One process at a time changes an allocation's record and starts its agents.
@@ -61,14 +67,19 @@ AllocationRecord plan_nodes(const AllocationRequest& request, const std::vector<
   record.host = host_name();
   record.boot_id = proc::boot_id();
   record.scratch = scratch_root(request.spec, request.pilot_id);
+  if (request.first_node > 1) record.scratch += "-" + request.allocation;
   const auto now = system_clock().wall().time_since_epoch();
   record.submitted_s = std::chrono::duration_cast<std::chrono::seconds>(now).count();
   const NodeShare share = share_of(this_machine(), request.spec);
   for (int rank = 0; rank < request.nodes; ++rank) {
-    NodeRecord node{
-        rank, addresses[static_cast<std::size_t>(rank)], request.nodes > 1, share.cores, share.memory, "",
-        {}};
-    node.scratch = record.scratch + "/" + node_name(node);
+    NodeRecord node{rank,
+                    addresses[static_cast<std::size_t>(rank)],
+                    has_own_addresses(request),
+                    share.cores,
+                    share.memory,
+                    "",
+                    {}};
+    node.scratch = record.scratch + "/" + node_name(request, node);
     record.nodes.push_back(std::move(node));
   }
   return record;
@@ -85,7 +96,7 @@ model::Command agent_command(const AllocationRequest& request, const NodeRecord&
                   "--rank",
                   std::to_string(node.rank),
                   "--node",
-                  node_name(node),
+                  node_name(request, node),
                   "--address",
                   node.address,
                   "--cores",
@@ -106,7 +117,7 @@ model::Command agent_command(const AllocationRequest& request, const NodeRecord&
 Result<model::ProcessIdentity> start_agent(const AllocationRequest& request, const NodeRecord& node,
                                            int reservation_fd) {
   proc::SpawnOptions options;
-  options.output = request.pilot_dir / "logs" / (node_name(node) + ".log");
+  options.output = request.pilot_dir / "logs" / (node_name(request, node) + ".log");
   if (reservation_fd >= 0) options.inherit.push_back(reservation_fd);
   return proc::spawn(agent_command(request, node, reservation_fd), options);
 }
@@ -208,7 +219,7 @@ Result<void> LocalAdaptor::check(const model::PilotSpec& spec) const {
 
 Result<std::string> LocalAdaptor::render(const AllocationRequest& request) const {
   std::vector<std::string> addresses{"127.0.0.1"};
-  if (request.nodes > 1) {
+  if (has_own_addresses(request)) {
     PILOT_TRY(const Subnet subnet, Subnet::parse(request.spec.network.subnet));
     addresses = subnet.candidates(request.pilot_id);
   }
@@ -223,7 +234,7 @@ Result<std::string> LocalAdaptor::submit(const AllocationRequest& request) {
   PILOT_TRY_VOID(check(request.spec));
   std::vector<std::string> addresses{"127.0.0.1"};
   std::vector<Reservation> reservations;
-  if (request.nodes > 1) {
+  if (has_own_addresses(request)) {
     PILOT_TRY(const Subnet subnet, Subnet::parse(request.spec.network.subnet));
     PILOT_TRY(reservations, reserve_addresses(subnet, request.pilot_id, request.nodes));
     addresses.clear();

@@ -28,10 +28,13 @@ Result<int> number_of(const model::NodeInfo& node) {
   return number;
 }
 
-// Gives out the ports of each node in their order.
+// Gives out the ports of each node in their order, and those that servers have already.
 class Ports {
  public:
-  Result<std::uint16_t> take(const model::NodeInfo& node) {
+  explicit Ports(const std::map<std::string, std::uint16_t>& kept) : kept_(kept) {}
+
+  Result<std::uint16_t> take(const std::string& server, const model::NodeInfo& node) {
+    if (const auto kept = kept_.find("kafka/" + server); kept != kept_.end()) return kept->second;
     auto& used = used_[node.id];
     if (used < node.free_ports.size()) return node.free_ports[used++];
     return make_error(ErrorCode::usage,
@@ -41,14 +44,15 @@ class Ports {
   }
 
  private:
+  const std::map<std::string, std::uint16_t>& kept_;
   std::map<std::string, std::size_t> used_;
 };
 
 Result<Server> server_on(const model::NodeInfo& node, std::string_view role, int first_id, Ports& ports) {
   PILOT_TRY(const int number, number_of(node));
-  PILOT_TRY(const auto port, ports.take(node));
   Server server;
   server.name = fmt::format("{}-{}", role, number);
+  PILOT_TRY(const auto port, ports.take(server.name, node));
   server.node = node.id;
   server.id = first_id + number;
   server.address = node.address;
@@ -79,7 +83,8 @@ std::string Server::endpoint() const {
                                                 : fmt::format("[{}]:{}", address, port);
 }
 
-Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes) {
+Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes,
+                        const std::map<std::string, std::uint16_t>& kept) {
   std::vector<const model::NodeInfo*> base;
   for (const auto& node : nodes) {
     if (node.allocation == "a0") base.push_back(&node);
@@ -90,29 +95,30 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
                                   options.controllers, base.size(), base.size() == 1 ? "" : "s"),
                       "each controller wants a node of its own: more nodes, or 'controllers: 1'");
   }
-  const int brokers = options.brokers == 0 ? static_cast<int>(nodes.size()) : options.brokers;
-  if (brokers > static_cast<int>(nodes.size())) {
+  const int in_base = options.brokers == 0 ? static_cast<int>(base.size()) : options.brokers;
+  if (in_base > static_cast<int>(base.size())) {
     return make_error(ErrorCode::usage,
-                      fmt::format("kafka.brokers is {}, but there are {} nodes", brokers, nodes.size()),
+                      fmt::format("kafka.brokers is {}, but there are {} nodes", in_base, base.size()),
                       "one broker runs on a node at most");
   }
 
   Placement placement;
-  Ports ports;
+  Ports ports(kept);
   for (int i = 0; i < options.controllers; ++i) {
     PILOT_TRY(auto controller, server_on(*base[static_cast<std::size_t>(i)], "controller", 1000, ports));
     controller.heap = controller_heap;
     placement.controllers.push_back(std::move(controller));
   }
-  for (int i = 0; i < brokers; ++i) {
-    const auto& node = nodes[static_cast<std::size_t>(i)];
+  int base_nodes = 0;
+  for (const auto& node : nodes) {
+    if (node.allocation == "a0" && ++base_nodes > in_base) continue;
     const bool with_controller = std::any_of(placement.controllers.begin(), placement.controllers.end(),
                                              [&](const Server& other) { return other.node == node.id; });
     PILOT_TRY(auto broker, server_on(node, "broker", 0, ports));
     PILOT_TRY(broker.heap, broker_heap(options, node, with_controller));
     placement.brokers.push_back(std::move(broker));
   }
-  placement.replication = std::min(brokers, 3);
+  placement.replication = std::min(static_cast<int>(placement.brokers.size()), 3);
   placement.in_sync = placement.replication == 3 ? 2 : 1;
   return placement;
 }

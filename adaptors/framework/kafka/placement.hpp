@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,12 @@ struct Placement {
   int in_sync = 1;      // 2 when there are three replicas, else 1
 };
 
-// Controllers on the first nodes of the base allocation, brokers one per node.  A server's id follows
+// Controllers on the first nodes of the base allocation, brokers one per node (`brokers` limits those of
+// the base; every node of an extension has one).  A server's id follows
 // from its node's ("node-7": broker 7), so that a node that comes later takes no id that was used.
 // Errors: usage, with the numbers, when the nodes are too few or too small or have no free port.
-Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes);
+// `ports`: of services that run already, by their ids ("kafka/broker-2"): they keep them.
+Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes,
+                        const std::map<std::string, std::uint16_t>& ports = {});
 
 }  // namespace pilot::adaptors::kafka

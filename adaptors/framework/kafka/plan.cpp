@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "adaptors/framework/kafka/kraft_format.hpp"
 #include "adaptors/framework/kafka/server_properties.hpp"
 
@@ -151,12 +153,66 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   return spec;
 }
 
+const model::ServiceSpec* current_spec(const plugin::PlanInput& input, const std::string& id) {
+  if (!input.current) return nullptr;
+  const auto found = std::ranges::find(input.current->services, id, &model::ServiceSpec::id);
+  return found == input.current->services.end() ? nullptr : &*found;
+}
+
+std::map<std::string, std::uint16_t> ports_in_use(const plugin::PlanInput& input) {
+  std::map<std::string, std::uint16_t> ports;
+  if (input.current)
+    for (const auto& spec : input.current->services) ports[spec.id] = spec.ports.begin()->second;
+  return ports;
+}
+
+// What runs stays as it is, to the letter; only new servers are planned.
+model::ServiceSpec kept_or_new(const plugin::PlanInput& input, const Cluster& cluster, const Server& server,
+                               bool broker) {
+  const auto* kept = current_spec(input, "kafka/" + server.name);
+  return kept != nullptr ? *kept : service(input, cluster, server, broker);
+}
+
+// Partitions move onto new brokers and away from those of draining nodes, whose ids the cluster then
+// forgets.
+std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, const Placement& placement,
+                                             const std::string& client_config) {
+  if (!input.current) return std::nullopt;
+  model::ResizePlan resize;
+  resize.draining = input.draining;
+  std::vector<int> keep, drain;
+  bool grows = false;
+  for (const auto& broker : placement.brokers) {
+    const bool drains = std::ranges::find(input.draining, broker.node) != input.draining.end();
+    (drains ? drain : keep).push_back(broker.id);
+    grows = grows || current_spec(input, "kafka/" + broker.name) == nullptr;
+    if (drains)
+      resize.retire[broker.node].argv = {tool(input),   "unregister", "--config",
+                                         client_config, "--broker",   std::to_string(broker.id)};
+  }
+  if ((grows && input.move) || !drain.empty()) {
+    resize.move.emplace().argv = {tool(input),
+                                  "rebalance",
+                                  "--config",
+                                  client_config,
+                                  "--json",
+                                  "--keep",
+                                  fmt::format("{}", fmt::join(keep, ","))};
+    if (!drain.empty()) {
+      resize.move->argv.push_back("--drain");
+      resize.move->argv.push_back(fmt::format("{}", fmt::join(drain, ",")));
+    }
+  }
+  if (!resize.move && resize.retire.empty() && resize.draining.empty() && !grows) return std::nullopt;
+  return resize;
+}
+
 }  // namespace
 
 Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   Cluster cluster;
   PILOT_TRY(cluster.options, parse_options(input.framework));
-  PILOT_TRY(cluster.placement, place(cluster.options, input.nodes));
+  PILOT_TRY(cluster.placement, place(cluster.options, input.nodes, ports_in_use(input)));
   cluster.encrypt = input.spec.encrypt;
   cluster.id = cluster_id(input.pilot_id);
   cluster.version = input.software.version;
@@ -165,11 +221,11 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   plan.framework = "kafka";
   plan.version = input.software.version;
   for (const auto& controller : cluster.placement.controllers)
-    plan.services.push_back(service(input, cluster, controller, false));
+    plan.services.push_back(kept_or_new(input, cluster, controller, false));
   std::vector<int> ids;
   for (const auto& broker : cluster.placement.brokers) {
-    plan.services.push_back(service(input, cluster, broker, true));
-    ids.push_back(broker.id);
+    plan.services.push_back(kept_or_new(input, cluster, broker, true));
+    if (std::ranges::find(input.draining, broker.node) == input.draining.end()) ids.push_back(broker.id);
   }
 
   const auto in_client_folder = [&](const char* name) { return (input.client_folder / name).string(); };
@@ -181,6 +237,7 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   plan.client_files.push_back({for_java, java_client_properties(cluster, ca), 0600});
   plan.ready.probe = ready_probe(input, librdkafka, cluster.placement.brokers.front(), ids);
   plan.ready.deadline = input.spec.ready_timeout;
+  plan.resize = plan_resize(input, cluster.placement, librdkafka);
   plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", cluster.bootstrap_servers()},
                   {"KAFKA_CLIENT_PROPERTIES", for_java},
                   {"PILOT_KAFKA_CONFIG", librdkafka}};

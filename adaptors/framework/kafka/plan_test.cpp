@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "adaptors/framework/kafka/test_input.hpp"
@@ -138,6 +139,63 @@ TEST(KafkaPlan, RefusesWhatDoesNotFit) {
   input.framework.options = {{"controllers", "3"}};
   EXPECT_THAT(plan_cluster(input).error().text(),
               HasSubstr("kafka.controllers is 3, but the pilot's base has 1 node"));
+}
+
+plugin::PlanInput grown_input() {
+  auto wish = testing::input(2);
+  wish.current = plan_cluster(wish).value();
+  for (auto& node : wish.nodes) node.free_ports = {20009};
+  wish.nodes.push_back(testing::node(4));
+  wish.nodes.back().allocation = "a1";
+  return wish;
+}
+
+const model::ServiceSpec& named(const model::ClusterPlan& plan, const std::string& id) {
+  return *std::ranges::find(plan.services, id, &model::ServiceSpec::id);
+}
+
+TEST(KafkaResize, WhatRunsStaysAndNewNodesGetBrokers) {
+  const auto wish = grown_input();
+  const auto plan = plan_cluster(wish).value();
+  for (const auto& before : wish.current->services) EXPECT_EQ(named(plan, before.id), before);
+  EXPECT_EQ(named(plan, "kafka/broker-4").node, "node-4");
+  EXPECT_EQ(plan.services.size(), wish.current->services.size() + 1);
+  ASSERT_TRUE(plan.resize && plan.resize->move);
+  EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->move->argv, " ")),
+              ::testing::EndsWith("rebalance --config /pilots/demo/client/client.librdkafka.properties "
+                                  "--json --keep 1,2,4"));
+  EXPECT_THAT(plan.exports.at("KAFKA_BOOTSTRAP_SERVERS"), HasSubstr("127.77.0.4:20000"));
+}
+
+TEST(KafkaResize, NewBrokersMayStayEmpty) {
+  auto wish = grown_input();
+  wish.move = false;
+  const auto plan = plan_cluster(wish).value();
+  ASSERT_TRUE(plan.resize.has_value());
+  EXPECT_FALSE(plan.resize->move.has_value());
+}
+
+TEST(KafkaResize, DrainingBrokersAreEmptiedAndForgotten) {
+  auto wish = grown_input();
+  wish.current = plan_cluster(wish).value();
+  wish.nodes[2].free_ports.clear();
+  wish.draining = {"node-4"};
+  const auto plan = plan_cluster(wish).value();
+  EXPECT_EQ(plan.services.size(), wish.current->services.size()) << "it runs until its data have moved";
+  ASSERT_TRUE(plan.resize && plan.resize->move);
+  EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->move->argv, " ")),
+              ::testing::EndsWith("--keep 1,2 --drain 4"));
+  EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->retire.at("node-4").argv, " ")),
+              ::testing::EndsWith("--broker 4"));
+  const auto& probe = std::get<model::CommandProbe>(plan.ready.probe).command.argv;
+  EXPECT_THAT(fmt::format("{}", fmt::join(probe, " ")), HasSubstr("--expect 1,2 "))
+      << "it may be gone already";
+
+  wish.current = plan;
+  wish.nodes.pop_back(), wish.draining.clear();
+  const auto smaller = plan_cluster(wish).value();
+  EXPECT_FALSE(smaller.resize.has_value());
+  EXPECT_EQ(smaller.services.size(), plan.services.size() - 1);
 }
 
 }  // namespace

@@ -1,0 +1,337 @@
+// Nodes that come and go while the pilot runs.  What is wanted follows from the nodes; each cluster's plan
+// is brought to it in one change at a time:
+//
+//   plan for the nodes that are there -> new services get ready -> data move -> draining nodes' services
+//   stop and are retired -> the nodes are released -> plan without them -> their allocation is given back
+//
+// All steps can be repeated, so that a head that was killed goes on from its log.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pilot/agent/head_core.hpp"
+#include "pilot/base/units.hpp"
+
+namespace pilot::agent {
+
+using model::AllocationPhase;
+using model::NodePhase;
+using model::PilotPhase;
+
+namespace {
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+std::vector<std::string> draining_in(const model::ClusterPlan& plan) {
+  return plan.resize ? plan.resize->draining : std::vector<std::string>();
+}
+
+}  // namespace
+
+// --- what is asked for -----------------------------------------------------------------------------------
+
+void HeadCore::extend(const std::string& peer, const std::string& id, const model::ExtendPilot& wish) {
+  const auto refuse = [&](ErrorCode code, std::string what, std::string hint) {
+    send(peer, model::Refused{make_error(code, std::move(what), std::move(hint))}, id);
+  };
+  if (wish.nodes < 1) return refuse(ErrorCode::usage, fmt::format("{} nodes are none", wish.nodes), "");
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded)
+    return refuse(
+        ErrorCode::failed,
+        fmt::format("'{}' is {} and takes no more nodes", state_.spec.name, to_string(state_.phase)),
+        fmt::format("'pilot wait {} --for ready' waits until it does", state_.spec.name));
+  if (extending_) return refuse(ErrorCode::unavailable, "another extension is being asked for", "try again");
+  int first = state_.spec.nodes + 1;
+  for (const auto& [name, allocation] : state_.allocations)
+    first = std::max(first, allocation.first_node + allocation.nodes);
+  extending_ = Extending{
+      peer, id, {fmt::format("a{}", state_.allocations.size()), wish.nodes, first, wish.walltime, wish.move}};
+  out_.effects.push_back(AdmitNodes{first, wish.nodes});
+}
+
+HeadOutput HeadCore::admitted(const Result<void>& result) {
+  if (!extending_) return take();
+  const Extending done = *std::exchange(extending_, std::nullopt);
+  if (result.has_error()) {
+    send(done.peer, model::Refused{result.error()}, done.id);
+  } else {
+    emit(done.wish);
+    send(done.peer, model::ExtensionPlanned{done.wish.allocation, done.wish.first_node}, done.id);
+  }
+  return take();
+}
+
+void HeadCore::extension_submitted(const model::ExtensionSubmitted& message) {
+  const auto found = state_.allocations.find(message.allocation);
+  if (found != state_.allocations.end() && found->second.job_id != message.job_id)
+    emit(model::AllocationSubmitted{message.allocation, message.job_id, found->second.nodes});
+}
+
+void HeadCore::extension_refused(const model::ExtensionRefused& message) {
+  const auto found = state_.allocations.find(message.allocation);
+  if (found != state_.allocations.end() && found->second.phase != AllocationPhase::ended)
+    emit(model::AllocationChanged{message.allocation, AllocationPhase::ended, message.reason});
+}
+
+void HeadCore::shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish) {
+  const auto nodes = choose_nodes_to_give_back(wish);
+  if (nodes.has_error()) return send(peer, model::Refused{nodes.error()}, id);
+  for (const auto& node : nodes.value()) cordon(node, {});
+  send(peer, model::ShrinkPlanned{nodes.value()}, id);
+}
+
+Result<void> HeadCore::may_give_back(const std::string& node) const {
+  const auto found = state_.nodes.find(node);
+  if (found == state_.nodes.end() || found->second.phase == NodePhase::released)
+    return make_error(ErrorCode::not_found, fmt::format("'{}' has no node '{}'", state_.spec.name, node),
+                      fmt::format("'pilot status {}' lists them", state_.spec.name));
+  if (found->second.info.allocation == "a0")
+    return make_error(ErrorCode::usage,
+                      fmt::format("{} is of the base, which stays until the pilot stops", node),
+                      "only what 'pilot extend' brought can be given back");
+  return ok();
+}
+
+// The latest first: extensions end earlier than what they extend, and hold less.
+Result<std::vector<std::string>> HeadCore::choose_nodes_to_give_back(const model::ShrinkPilot& wish) const {
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded)
+    return make_error(ErrorCode::failed, fmt::format("'{}' is {} and gives no nodes back", state_.spec.name,
+                                                     to_string(state_.phase)));
+  std::vector<std::string> chosen = wish.nodes;
+  for (const auto& node : chosen) PILOT_TRY_VOID(may_give_back(node));
+  std::vector<std::string> usable = usable_nodes();
+  int wanted = wish.count;
+  for (auto node = usable.rbegin(); node != usable.rend() && wanted > 0; ++node) {
+    if (contains(chosen, *node) || state_.nodes.at(*node).draining || !may_give_back(*node)) continue;
+    chosen.push_back(*node);
+    --wanted;
+  }
+  if (wanted > 0)
+    return make_error(
+        ErrorCode::usage,
+        fmt::format("{} nodes can't be given back: beyond the base of {} there {} {}", wish.count,
+                    state_.spec.nodes, chosen.size() == 1 ? "is" : "are", chosen.size()),
+        "the base stays until the pilot stops");
+  if (chosen.empty()) return make_error(ErrorCode::usage, "no node is named to be given back");
+  return chosen;
+}
+
+// --- what follows from the nodes -------------------------------------------------------------------------
+
+// The base, and extensions of which every node has come; without those that were released.
+std::vector<std::string> HeadCore::usable_nodes() const {
+  std::vector<std::string> usable;
+  const auto add = [&](const std::string& id) {
+    const auto node = state_.nodes.find(id);
+    if (node != state_.nodes.end() && node->second.phase != NodePhase::released) usable.push_back(id);
+  };
+  for (int number = 1; number <= state_.spec.nodes; ++number) add(fmt::format("node-{}", number));
+  std::vector<std::pair<int, std::string>> extensions;
+  for (const auto& [id, allocation] : state_.allocations)
+    if (id != "a0") extensions.emplace_back(allocation.first_node, id);
+  std::ranges::sort(extensions);
+  for (const auto& [first, id] : extensions) {
+    const auto nodes = state_.nodes_of(id);
+    if (static_cast<int>(nodes.size()) == state_.allocations.at(id).nodes) std::ranges::for_each(nodes, add);
+  }
+  return usable;
+}
+
+std::vector<std::string> HeadCore::draining_nodes() const {
+  std::vector<std::string> draining;
+  for (const auto& id : usable_nodes())
+    if (state_.nodes.at(id).draining) draining.push_back(id);
+  return draining;
+}
+
+// Its data are elsewhere: what runs there may stop.
+bool HeadCore::is_leaving(const std::string& node) const {
+  const auto found = state_.nodes.find(node);
+  if (found == state_.nodes.end() || !found->second.draining) return false;
+  return std::ranges::all_of(state_.clusters, [&](const auto& entry) {
+    const model::ClusterState& cluster = entry.second;
+    return !cluster.changing && !cluster.moving && cluster.change_failure.empty() &&
+           (!contains(cluster.plan.nodes, node) || contains(draining_in(cluster.plan), node));
+  });
+}
+
+void HeadCore::cordon(const std::string& node, const std::string& reason) {
+  const auto& state = state_.nodes.at(node);
+  if (!state.draining && state.phase != NodePhase::released) emit(model::NodeCordoned{node, true, reason});
+}
+
+// What would be taken from us is given back before: data move while their node is still there.  Nodes that
+// were lost for long are done without; what they held is rebuilt from its other replicas.
+void HeadCore::give_back_in_time() {
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
+  for (const auto& [id, allocation] : state_.allocations) {
+    const auto ends = allocation.ends_at();
+    if (!ends || allocation.phase == AllocationPhase::ended) continue;
+    const Duration lead = std::clamp(*allocation.walltime / 10, timing_.shortest_lead, timing_.longest_lead);
+    const Duration left = *ends - clock_->wall();
+    if (left > lead || !warned_.insert(id).second) continue;
+    const std::string reason = fmt::format("the time of {} is over in {}", id, format_duration(left));
+    if (id == "a0")
+      note(fmt::format("{}: then the pilot ends with all its data", reason));
+    else
+      for (const auto& node : state_.nodes_of(id)) cordon(node, reason);
+  }
+  for (const auto& [node, since] : lost_since_) {
+    const auto found = state_.nodes.find(node);
+    if (found == state_.nodes.end() || found->second.phase != NodePhase::lost) continue;
+    if (found->second.info.allocation != "a0" && clock_->steady() - since > timing_.lost_for_good)
+      cordon(node, fmt::format("lost for {}", format_duration(timing_.lost_for_good)));
+  }
+}
+
+void HeadCore::follow_nodes() {
+  for (const auto& entry : state_.clusters) {
+    const auto& [framework, cluster] = entry;
+    if (!cluster.ready) continue;
+    if (cluster.changing) {
+      const auto lame = std::ranges::find_if(cluster.arriving, [&](const std::string& id) {
+        return cluster.services.at(id).phase == model::ServicePhase::failed;
+      });
+      if (lame == cluster.arriving.end()) {
+        bring_up(entry);
+      } else {
+        change_failed(framework, fmt::format("{}: {}", *lame, cluster.services.at(*lame).reason));
+      }
+    } else if (cluster.moving) {
+      if (moving_.insert(framework).second)
+        out_.effects.push_back(MoveData{framework, *cluster.plan.resize->move});
+    } else if (!retire(entry)) {
+      change(entry);
+    }
+  }
+  release_drained_nodes();
+  give_back_empty_allocations();
+}
+
+// Asks for a plan when the one there is was made for other nodes.
+void HeadCore::change(const ClusterEntry& entry) {
+  const auto& [framework, cluster] = entry;
+  const auto nodes = usable_nodes();
+  const auto draining = draining_nodes();
+  if (nodes == cluster.plan.nodes && draining == draining_in(cluster.plan)) return;
+  const auto refused = refused_.find(framework);
+  if (!planning_.empty() || (refused != refused_.end() && refused->second == std::vector{nodes, draining}))
+    return;
+  refused_[framework] = {nodes, draining};  // until a plan has come that fits
+  const auto spec = std::ranges::find(state_.spec.frameworks, framework, &model::FrameworkSpec::name);
+  if (spec == state_.spec.frameworks.end()) return;
+  const bool move = std::ranges::all_of(nodes, [&](const std::string& id) {
+    const auto allocation = state_.allocations.find(state_.nodes.at(id).info.allocation);
+    return contains(cluster.plan.nodes, id) || allocation == state_.allocations.end() ||
+           allocation->second.move;
+  });
+  planning_.insert(framework);
+  out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, draining, move});
+}
+
+HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view line) {
+  const SteadyTime now = clock_->steady();
+  if (!progress_noted_ || now - *progress_noted_ >= timing_.progress) {
+    progress_noted_ = now;
+    note(fmt::format("{}: {}", purpose, line));
+  }
+  return take();
+}
+
+HeadOutput HeadCore::moved(const std::string& framework, const Result<void>& result) {
+  moving_.erase(framework);
+  if (winding_down()) return take();
+  if (result.has_error()) {
+    change_failed(framework, result.error().text());
+  } else {
+    emit(model::DataMoved{framework, {}});
+  }
+  return take();
+}
+
+// Everything stays as it was: nodes that were to be given back are kept.
+void HeadCore::change_failed(const std::string& framework, const std::string& cause) {
+  emit(model::DataMoved{framework, cause});
+  for (const auto& id : draining_nodes())
+    emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause)});
+}
+
+// Stops what runs on draining nodes and takes it out of the cluster.  True while something is left to do.
+bool HeadCore::retire(const ClusterEntry& entry) {
+  const auto& [framework, cluster] = entry;
+  bool busy = false;
+  for (const auto& node : draining_in(cluster.plan)) {
+    if (!is_leaving(node)) continue;
+    std::vector<const model::ServiceSpec*> active;
+    for (const auto& spec : cluster.plan.services)
+      if (spec.node == node && is_active(spec)) active.push_back(&spec);
+    const bool gone = state_.nodes.at(node).phase == NodePhase::lost;  // with all that ran there
+    if (!active.empty() && !gone) {
+      ask_to_stop(active);
+      busy = true;
+      continue;
+    }
+    const auto command = cluster.plan.resize->retire.find(node);
+    if (command == cluster.plan.resize->retire.end()) continue;
+    const auto [done, is_new] = retired_.try_emplace({framework, node}, false);
+    if (is_new) out_.effects.push_back(RetireNode{framework, node, command->second});
+    busy = busy || !done->second;
+  }
+  return busy;
+}
+
+HeadOutput HeadCore::retired(const std::string& framework, const std::string& node,
+                             const Result<void>& result) {
+  if (result.has_error())
+    note(fmt::format("{}: {} is still in its books: {}", framework, node, result.error().text()));
+  retired_[{framework, node}] = true;
+  return take();
+}
+
+void HeadCore::release_drained_nodes() {
+  for (const auto& id : draining_nodes()) {
+    const bool gone = state_.nodes.at(id).phase == NodePhase::lost;  // with all that ran there
+    const bool idle = std::ranges::all_of(state_.clusters, [&](const auto& entry) {
+      const auto& [framework, cluster] = entry;
+      if (!contains(cluster.plan.nodes, id)) return true;
+      const bool has_command = cluster.plan.resize && cluster.plan.resize->retire.contains(id);
+      const auto done = retired_.find({framework, id});
+      if (has_command && (done == retired_.end() || !done->second)) return false;
+      return gone || std::ranges::none_of(cluster.plan.services, [&](const auto& spec) {
+               return spec.node == id && is_active(spec);
+             });
+    });
+    if (!idle || !is_leaving(id)) continue;
+    const auto session = sessions_.find(id);
+    if (session == sessions_.end()) {
+      if (gone) emit(model::NodeChanged{id, NodePhase::released, "it was lost while it was given back"});
+    } else if (auto& asked = session->second.asked_to_release; !asked) {
+      asked = clock_->steady();
+      send(session->second.peer, model::ReleaseNode{});
+    }
+  }
+}
+
+void HeadCore::give_back_empty_allocations() {
+  for (const auto& [id, allocation] : state_.allocations) {
+    if (id == "a0" || allocation.phase == AllocationPhase::ended) continue;
+    const auto nodes = state_.nodes_of(id);
+    const bool empty = static_cast<int>(nodes.size()) == allocation.nodes &&
+                       std::ranges::all_of(nodes, [&](const std::string& node) {
+                         return state_.nodes.at(node).phase == NodePhase::released;
+                       });
+    if (empty && giving_back_.insert(id).second) out_.effects.push_back(GiveBack{id});
+  }
+}
+
+HeadOutput HeadCore::given_back(const std::string& allocation, const Result<void>& result) {
+  if (result.has_error())
+    note(fmt::format("allocation {} could not be ended: {}", allocation, result.error().text()));
+  else
+    emit(model::AllocationChanged{allocation, AllocationPhase::ended, "given back"});
+  return take();
+}
+
+}  // namespace pilot::agent

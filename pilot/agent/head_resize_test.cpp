@@ -1,0 +1,290 @@
+// The head's decisions when nodes come and go.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pilot/agent/head_harness.hpp"
+
+namespace pilot::agent {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class HeadResizeTest : public testing::Test, protected HeadHarness {
+ protected:
+  // A third node's worker beside those of plan(); data move when `move`.
+  static model::ClusterPlan grown(bool move = true) {
+    auto plan = test::plan();
+    plan.services.push_back(service("fake/worker-3", "node-3", 1, 101));
+    plan.nodes.push_back("node-3");
+    plan.resize.emplace();
+    if (move) plan.resize->move.emplace().argv = {"mover", "--keep", "1,2,3"};
+    return plan;
+  }
+  static model::ClusterPlan drained() {
+    auto plan = grown(false);
+    plan.resize->draining = {"node-3"};
+    plan.resize->move.emplace().argv = {"mover", "--drain", "3"};
+    plan.resize->retire["node-3"].argv = {"forget", "3"};
+    return plan;
+  }
+
+  void enroll_third(int agent = 1) {
+    auto info = node("node-3", agent);
+    info.allocation = "a1";
+    info.rank = 0;
+    receive("node-3", model::RegisterNode{info, {}});
+  }
+
+  // Asked for, admitted, submitted.
+  void request_extension() {
+    receive("client", model::ExtendPilot{1, std::nullopt, true});
+    const auto admit = effects<AdmitNodes>();
+    ASSERT_THAT(admit, SizeIs(1));
+    EXPECT_EQ(admit[0].first_node, 3);
+    take(core_->admitted(ok()));
+    const auto planned = sent<model::ExtensionPlanned>("client");
+    ASSERT_THAT(planned, SizeIs(1));
+    EXPECT_EQ(planned[0], (model::ExtensionPlanned{"a1", 3}));
+    receive("client", model::ExtensionSubmitted{"a1", "job-8"});
+  }
+
+  void extend() {
+    boot();
+    request_extension();
+    enroll_third();
+    ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+    take(core_->planned("fake", grown()));
+    report("node-3", "fake/worker-3", ServicePhase::ready);
+    ASSERT_THAT(effects<ProbeCluster>(), SizeIs(1));
+    take(core_->probed("fake", ok()));
+    ASSERT_THAT(effects<WriteClientFiles>(), SizeIs(1));
+    take(core_->client_files_written("fake", ok()));
+    ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+    take(core_->moved("fake", ok()));
+    messages_.clear(), effects_.clear();
+  }
+
+  const model::ClusterState& cluster() { return core_->state().clusters.at("fake"); }
+};
+
+TEST_F(HeadResizeTest, new_nodes_get_services_then_data_move) {
+  boot();
+  request_extension();
+  EXPECT_EQ(core_->state().allocations.at("a1").job_id, "job-8");
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty()) << "no node has come yet";
+  enroll_third();
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(plans[0].nodes, SizeIs(3));
+  ASSERT_TRUE(plans[0].current.has_value());
+  EXPECT_THAT(plans[0].current->services, SizeIs(3));
+  EXPECT_THAT(plans[0].nodes[0].free_ports, ElementsAre(103)) << "two are in use";
+  take(core_->planned("fake", grown()));
+  EXPECT_THAT(started("node-3"), ElementsAre("fake/worker-3"));
+  EXPECT_THAT(started("node-1"), IsEmpty()) << "what runs is left alone";
+  EXPECT_EQ(phase(), PilotPhase::ready) << "a service that arrives is no trouble";
+  report("node-3", "fake/worker-3", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  const auto moves = effects<MoveData>();
+  ASSERT_THAT(moves, SizeIs(1));
+  EXPECT_THAT(moves[0].command.argv, ElementsAre("mover", "--keep", "1,2,3"));
+  EXPECT_TRUE(cluster().moving);
+  take(core_->progressed("move fake", "half of it"));
+  EXPECT_TRUE(noted("half of it"));
+  take(core_->moved("fake", ok()));
+  EXPECT_FALSE(cluster().moving);
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+  EXPECT_THAT(effects<MoveData>(), IsEmpty());
+}
+
+TEST_F(HeadResizeTest, a_restarted_head_goes_on_where_the_log_ends) {
+  boot();
+  request_extension();
+  enroll_third();
+  take(core_->planned("fake", grown()));
+  report("node-3", "fake/worker-3", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  effects<MoveData>();
+  restart();
+  enroll("node-1",
+         {change("fake/controller", ServicePhase::ready), change("fake/worker-1", ServicePhase::ready)});
+  EXPECT_THAT(effects<MoveData>(), SizeIs(1)) << "nobody knows how far the one before came";
+  EXPECT_EQ(core_->state().allocations.at("a1").first_node, 3);
+}
+
+TEST_F(HeadResizeTest, an_extension_waits_for_all_of_its_nodes) {
+  boot();
+  receive("client", model::ExtendPilot{2, std::nullopt, true});
+  take(core_->admitted(ok()));
+  receive("client", model::ExtensionSubmitted{"a1", "job-8"});
+  enroll_third();
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+  receive("client", model::ExtendPilot{1, std::nullopt, true});
+  EXPECT_EQ(effects<AdmitNodes>().back().first_node, 5) << "ids are never used again";
+}
+
+TEST_F(HeadResizeTest, what_the_batch_system_refused_is_over) {
+  boot();
+  receive("client", model::ExtendPilot{1, std::nullopt, true});
+  take(core_->admitted(ok()));
+  receive("client", model::ExtensionRefused{"a1", "invalid partition"});
+  EXPECT_EQ(core_->state().allocations.at("a1").phase, model::AllocationPhase::ended);
+  EXPECT_EQ(phase(), PilotPhase::ready);
+  receive("client", model::ExtendPilot{0, std::nullopt, true});
+  EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("0 nodes"));
+}
+
+TEST_F(HeadResizeTest, a_new_service_that_fails_leaves_the_rest_as_it_was) {
+  boot();
+  request_extension();
+  enroll_third();
+  take(core_->planned("fake", grown()));
+  report("node-3", "fake/worker-3", ServicePhase::failed, "exit code 3");
+  EXPECT_FALSE(cluster().changing);
+  EXPECT_THAT(cluster().change_failure, HasSubstr("fake/worker-3: exit code 3"));
+  EXPECT_THAT(effects<MoveData>(), IsEmpty());
+  EXPECT_EQ(phase(), PilotPhase::degraded);
+}
+
+TEST_F(HeadResizeTest, a_plan_that_does_not_fit_is_not_asked_for_again) {
+  boot();
+  request_extension();
+  enroll_third();
+  effects<PlanCluster>();
+  take(core_->planned("fake", make_error(ErrorCode::usage, "node-3 is too small")));
+  EXPECT_THAT(cluster().change_failure, HasSubstr("too small"));
+  take(core_->tick());
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+  EXPECT_EQ(phase(), PilotPhase::ready);
+}
+
+TEST_F(HeadResizeTest, a_node_is_given_back_after_its_data_have_moved) {
+  extend();
+  receive("client", model::ShrinkPilot{{}, 1});
+  EXPECT_THAT(sent<model::ShrinkPlanned>("client").back().nodes, ElementsAre("node-3"));
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(plans[0].draining, ElementsAre("node-3"));
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+  EXPECT_THAT(stopped("node-3"), IsEmpty()) << "its data are there";
+  EXPECT_THAT(sent<model::ReleaseNode>("node-3"), IsEmpty());
+  take(core_->moved("fake", ok()));
+  EXPECT_THAT(stopped("node-3"), ElementsAre("fake/worker-3"));
+  EXPECT_THAT(effects<RetireNode>(), IsEmpty()) << "it runs";
+  report("node-3", "fake/worker-3", ServicePhase::stopped);
+  ASSERT_THAT(effects<RetireNode>(), SizeIs(1));
+  EXPECT_THAT(sent<model::ReleaseNode>("node-3"), IsEmpty());
+  take(core_->retired("fake", "node-3", ok()));
+  EXPECT_THAT(sent<model::ReleaseNode>("node-3"), SizeIs(1));
+  EXPECT_EQ(phase(), PilotPhase::ready);
+  receive("node-3", model::NodeReleased{"node-3", {}});
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+  const auto smaller = effects<PlanCluster>();
+  ASSERT_THAT(smaller, SizeIs(1));
+  EXPECT_THAT(smaller[0].nodes, SizeIs(2));
+  EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+  take(core_->given_back("a1", ok()));
+  EXPECT_EQ(core_->state().allocations.at("a1").phase, model::AllocationPhase::ended);
+  take(core_->planned("fake", plan()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  EXPECT_FALSE(cluster().services.contains("fake/worker-3"));
+  EXPECT_EQ(phase(), PilotPhase::ready);
+  pass(30s, {"node-1", "node-2"});
+  EXPECT_THAT(effects<LaunchAgent>(), IsEmpty());
+  EXPECT_EQ(phase(), PilotPhase::ready);
+}
+
+TEST_F(HeadResizeTest, a_node_whose_data_cannot_move_stays) {
+  extend();
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  take(core_->moved("fake", make_error(ErrorCode::partial, "3 replicas on 2 brokers")));
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  EXPECT_THAT(core_->state().nodes.at("node-3").reason, HasSubstr("3 replicas on 2 brokers"));
+  EXPECT_THAT(stopped("node-3"), IsEmpty());
+  const auto plans = effects<PlanCluster>();
+  ASSERT_FALSE(plans.empty());
+  EXPECT_THAT(plans.back().draining, IsEmpty());
+  take(core_->planned("fake", [] {
+    auto as_before = grown(false);
+    as_before.resize.reset();
+    return as_before;
+  }()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  EXPECT_THAT(effects<MoveData>(), SizeIs(1)) << "only the one that failed";
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+  EXPECT_EQ(phase(), PilotPhase::ready);
+}
+
+TEST_F(HeadResizeTest, an_extension_is_given_back_before_its_time_is_over) {
+  boot();
+  receive("client", model::ExtendPilot{1, 20min, true});
+  effects<AdmitNodes>();
+  take(core_->admitted(ok()));
+  receive("client", model::ExtensionSubmitted{"a1", "job-8"});
+  enroll_third();
+  take(core_->planned("fake", grown(false)));
+  report("node-3", "fake/worker-3", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  effects<PlanCluster>();
+  pass(17min, {"node-1", "node-2", "node-3"});
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  pass(61s, {"node-1", "node-2", "node-3"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining) << "a tenth of 20 minutes before";
+  EXPECT_THAT(core_->state().nodes.at("node-3").reason, HasSubstr("the time of a1 is over in"));
+  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+}
+
+TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
+  extend();
+  pass(2min, {"node-1", "node-2"});
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::lost);
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining) << "it may come back";
+  effects<PlanCluster>();
+  pass(10s, {"node-1", "node-2"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+  take(core_->moved("fake", ok()));
+  take(core_->retired("fake", "node-3", ok()));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+  EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+}
+
+TEST_F(HeadResizeTest, the_base_is_not_given_back) {
+  extend();
+  receive("client", model::ShrinkPilot{{"node-1"}, 0});
+  EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("node-1 is of the base"));
+  receive("client", model::ShrinkPilot{{}, 2});
+  EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("2 nodes can't be given back"));
+  receive("client", model::ShrinkPilot{{"node-9"}, 0});
+  EXPECT_EQ(sent<model::Refused>("client").back().error.code, ErrorCode::not_found);
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+}
+
+TEST_F(HeadResizeTest, a_draining_node_stays_so_when_its_agent_is_started_again) {
+  extend();
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  enroll_third(2);
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+}
+
+}  // namespace
+}  // namespace pilot::agent

@@ -1,0 +1,153 @@
+// pilot extend, pilot shrink
+#include "pilot/core/extend.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "pilot/cli/output.hpp"
+#include "pilot/cli/signals.hpp"
+#include "pilot/cli/status_view.hpp"
+#include "pilot/cli/verbs/verbs.hpp"
+
+namespace pilot::cli {
+namespace {
+
+struct ExtendFlags {
+  std::string name, nodes, walltime, timeout;
+  bool no_move = false, no_wait = false;
+};
+
+struct ShrinkFlags {
+  std::string name, count, allocation, timeout;
+  std::vector<std::string> nodes;
+  bool no_wait = false;
+};
+
+Result<int> whole_number(const std::string& text, const std::string& flag) {
+  int number = 0;
+  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (end.ec == std::errc{} && end.ptr == text.data() + text.size() && number > 0) return number;
+  return make_error(ErrorCode::usage, fmt::format("{} '{}' is no number of nodes", flag, text),
+                    "a whole number from 1");
+}
+
+Result<std::optional<Duration>> time_or_none(const std::string& text, const std::string& flag) {
+  if (text.empty()) return std::optional<Duration>();
+  const auto time = parse_duration(text);
+  if (time.has_error()) return time.error().while_doing(flag);
+  return std::optional<Duration>(time.value());
+}
+
+int detached(const std::string& what, const std::string& name) {
+  say(fmt::format("{} goes on without this command; 'pilot status {}' shows how far it is", what, name));
+  return 128 + signal_received();
+}
+
+void print_state(Session& session, const core::RunningPilot& pilot) {
+  if (session.json) print(status_json(pilot.state(), true, "").dump(2) + "\n");
+}
+
+Result<int> run_extend(Session& session, const ExtendFlags& flags) {
+  core::ExtendOptions options;
+  PILOT_TRY(options.nodes, whole_number(flags.nodes.empty() ? "1" : flags.nodes, "--nodes"));
+  PILOT_TRY(options.walltime, time_or_none(flags.walltime, "--time"));
+  PILOT_TRY(const auto timeout, time_or_none(flags.timeout, "--timeout"));
+  options.move = !flags.no_move;
+  Progress progress = session.make_progress();
+  const core::Context context = session.context(progress);
+  PILOT_TRY(core::RunningPilot pilot, core::RunningPilot::open(context, flags.name));
+  PILOT_TRY(const std::string allocation, core::extend_pilot(context, pilot, options));
+  if (flags.no_wait) {
+    if (!session.quiet) say(fmt::format("extension {} of '{}' is asked for", allocation, flags.name));
+    print_state(session, pilot);
+    return 0;
+  }
+  const auto ready = core::wait_for_extension(context, pilot, allocation, timeout);
+  progress.finish();
+  if (ready.has_error()) return ready.error();
+  if (!ready.value()) return detached(fmt::format("extension {}", allocation), flags.name);
+  if (!session.quiet)
+    say(fmt::format("'{}' has {} more node{} ({}: {}) after {}", flags.name, options.nodes,
+                    options.nodes == 1 ? "" : "s", allocation,
+                    fmt::join(pilot.state().nodes_of(allocation), ", "), progress.elapsed()));
+  print_state(session, pilot);
+  return 0;
+}
+
+Result<int> run_shrink(Session& session, const ShrinkFlags& flags) {
+  core::ShrinkOptions options;
+  options.nodes = flags.nodes;
+  options.allocation = flags.allocation;
+  if (!flags.count.empty()) {
+    PILOT_TRY(options.count, whole_number(flags.count, "--nodes"));
+  }
+  PILOT_TRY(const auto timeout, time_or_none(flags.timeout, "--timeout"));
+  Progress progress = session.make_progress();
+  const core::Context context = session.context(progress);
+  PILOT_TRY(core::RunningPilot pilot, core::RunningPilot::open(context, flags.name));
+  PILOT_TRY(const auto nodes, core::shrink_pilot(context, pilot, options));
+  if (flags.no_wait) {
+    if (!session.quiet) say(fmt::format("{} of '{}' will be given back", fmt::join(nodes, ", "), flags.name));
+    print_state(session, pilot);
+    return 0;
+  }
+  const auto done = core::wait_for_shrink(context, pilot, nodes, timeout);
+  progress.finish();
+  if (done.has_error()) return done.error();
+  if (!done.value()) return detached("giving nodes back", flags.name);
+  if (!session.quiet)
+    say(fmt::format("{} of '{}' {} given back after {}", fmt::join(nodes, ", "), flags.name,
+                    nodes.size() == 1 ? "is" : "are", progress.elapsed()));
+  print_state(session, pilot);
+  return 0;
+}
+
+}  // namespace
+
+Command extend_command(Session& session) {
+  auto flags = std::make_shared<ExtendFlags>();
+  Command command{"extend", "Add nodes to a pilot while it runs, and move data onto them"};
+  command.description =
+      "Another batch job brings the nodes; their services join the clusters that run, and partitions move "
+      "onto "
+      "them while data flow. Killed at any point, it goes on by itself: the head agent follows what the log "
+      "says. "
+      "Ctrl-C stops waiting, not the extension.";
+  command.examples = {"pilot extend demo -N 2", "pilot extend demo -N 2 -t 1h      # for an hour only",
+                      "pilot extend demo -N 1 --no-move   # new brokers stay empty until topics are made"};
+  command.arguments = {pilot_argument(flags->name, true)};
+  command.options = {{"-N,--nodes", "N", "how many more (default: 1)", &flags->nodes},
+                     {"-t,--time", "TIME", "for so long: 30m, 2h (default: as the base)", &flags->walltime},
+                     {"--no-move", "", "leave the new services empty", &flags->no_move},
+                     {"--no-wait", "", "return when the nodes are asked for", &flags->no_wait},
+                     {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
+  command.run = [&session, flags] { return run_extend(session, *flags); };
+  return command;
+}
+
+Command shrink_command(Session& session) {
+  auto flags = std::make_shared<ShrinkFlags>();
+  Command command{"shrink", "Give nodes of a pilot back while it runs, after their data have moved"};
+  command.description =
+      "Nodes that 'pilot extend' brought can be given back, the base stays. What a node holds moves "
+      "elsewhere first; "
+      "when it can't, the node stays, the pilot is as it was before, and the exit code is 6. An extension "
+      "whose "
+      "last node is given back ends with it.";
+  command.examples = {"pilot shrink demo -N 1", "pilot shrink demo --node node-5",
+                      "pilot shrink demo --allocation a1"};
+  command.arguments = {pilot_argument(flags->name, true)};
+  command.options = {{"-N,--nodes", "N", "so many, the latest first", &flags->count},
+                     {"--node", "NODE", "this one (may be repeated)", &flags->nodes},
+                     {"--allocation", "NAME", "all nodes of an extension: a1", &flags->allocation},
+                     {"--no-wait", "", "return when it has begun", &flags->no_wait},
+                     {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
+  command.run = [&session, flags] { return run_shrink(session, *flags); };
+  return command;
+}
+
+}  // namespace pilot::cli

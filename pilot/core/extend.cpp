@@ -1,0 +1,183 @@
+#include "pilot/core/extend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+
+#include "pilot/base/suggest.hpp"
+
+namespace pilot::core {
+namespace {
+
+constexpr auto answer_within = std::chrono::seconds(10);
+constexpr auto check_job_each = std::chrono::seconds(2);
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+// One that has to be there: a message with no head to read it is no request.
+template <typename Answer>
+Result<Answer> ask(RunningPilot& pilot, model::MessageBody question) {
+  PILOT_TRY(const model::MessageBody body, pilot.ask(std::move(question), answer_within));
+  if (const auto* answer = std::get_if<Answer>(&body)) return *answer;
+  return make_error(ErrorCode::internal, "the head agent gave an answer to another question");
+}
+
+Error still_waiting(const RunningPilot& pilot, const std::string& what, Duration timeout) {
+  return make_error(ErrorCode::timed_out,
+                    fmt::format("{} after {}; it goes on", what, format_duration(timeout)),
+                    fmt::format("'pilot status {}' shows how far it is", pilot.folder().name()));
+}
+
+// Looks at the pilot again and again until `done` says so or fails.
+Result<bool> follow_until(const Context& context, RunningPilot& pilot, std::optional<Duration> timeout,
+                          const std::string& unfinished, const std::function<Result<bool>()>& done,
+                          const std::function<Result<void>()>& check) {
+  const Deadline deadline(*context.clock, timeout.value_or(std::chrono::hours(24 * 365)));
+  Deadline next_check(*context.clock, check_job_each);
+  for (;;) {
+    PILOT_TRY_VOID(pilot.follow());
+    const auto phase = pilot.state().phase;
+    if (phase == model::PilotPhase::stopping || model::is_final(phase))
+      return make_error(ErrorCode::failed,
+                        fmt::format("pilot '{}' is {}", pilot.folder().name(), model::to_string(phase)));
+    PILOT_TRY(const bool finished, done());
+    if (finished) return true;
+    if (context.observer->interrupted()) return false;
+    if (deadline.passed()) return still_waiting(pilot, unfinished, *timeout);
+    if (next_check.passed()) {
+      PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
+      PILOT_TRY_VOID(check());
+      next_check = Deadline(*context.clock, check_job_each);
+    }
+    context.observer->waiting(pilot.state());
+    std::this_thread::sleep_for(look_interval);
+  }
+}
+
+// The clusters have taken the nodes in.
+Result<bool> are_in_use(const model::PilotState& state, const std::vector<std::string>& nodes) {
+  for (const auto& [framework, cluster] : state.clusters) {
+    const bool planned =
+        std::ranges::all_of(nodes, [&](const auto& node) { return contains(cluster.plan.nodes, node); });
+    if (!planned && cluster.change_failure.empty()) return false;
+    if (cluster.changing || cluster.moving) return false;
+    if (!cluster.change_failure.empty())
+      return make_error(ErrorCode::partial, fmt::format("{}: {}", framework, cluster.change_failure),
+                        "the nodes are there; the next 'pilot extend' or 'pilot shrink' moves data again");
+  }
+  return true;
+}
+
+Result<void> check_request(const Context& context, const plugin::AllocationRequest& request) {
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
+  model::PilotSpec spec = request.spec;
+  spec.nodes = request.nodes;
+  return adaptor->check(spec);
+}
+
+}  // namespace
+
+Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, const ExtendOptions& options) {
+  const auto doing = fmt::format("extending '{}'", pilot.folder().name());
+  if (options.nodes < 1)
+    return make_error(ErrorCode::usage, fmt::format("{} nodes can't be added", options.nodes),
+                      "-N takes a number from 1");
+  PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
+  PILOT_TRY(plugin::AllocationRequest request, pilot.request());
+  request.nodes = options.nodes;
+  if (options.walltime) request.spec.walltime = options.walltime;
+  if (auto fits = check_request(context, request); !fits) return fits.error().while_doing(doing);
+
+  PILOT_TRY(
+      const auto planned,
+      ask<model::ExtensionPlanned>(pilot, model::ExtendPilot{options.nodes, options.walltime, options.move}));
+  request.allocation = planned.allocation;
+  request.first_node = planned.first_node;
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
+  const auto job = adaptor->submit(request);
+  if (job.has_error()) {
+    (void)pilot.ask(model::ExtensionRefused{planned.allocation, job.error().message}, answer_within);
+    return job.error().while_doing(doing);
+  }
+  if (auto told = ask<model::Accepted>(pilot, model::ExtensionSubmitted{planned.allocation, job.value()});
+      !told) {
+    (void)adaptor->cancel(request, job.value());  // nobody would ever give it back
+    return told.error().while_doing(doing);
+  }
+  PILOT_TRY_VOID(pilot.follow());
+  return planned.allocation;
+}
+
+Result<bool> wait_for_extension(const Context& context, RunningPilot& pilot, const std::string& allocation,
+                                std::optional<Duration> timeout) {
+  const auto done = [&]() -> Result<bool> {
+    const auto& state = pilot.state();
+    const auto found = state.allocations.find(allocation);
+    if (found == state.allocations.end()) return false;
+    if (found->second.phase == model::AllocationPhase::ended)
+      return make_error(ErrorCode::failed,
+                        fmt::format("extension {} is over: {}", allocation, found->second.reason));
+    const auto nodes = state.nodes_of(allocation);
+    if (static_cast<int>(nodes.size()) < found->second.nodes) return false;
+    return are_in_use(state, nodes);
+  };
+  const auto check = [&]() -> Result<void> {
+    PILOT_TRY(const auto status, pilot.poll_allocation(allocation));
+    if (status.phase == model::AllocationPhase::pending && !status.reason.empty())
+      context.observer->progress(fmt::format("job {} is pending: {}", status.job_id, status.reason));
+    if (status.phase != model::AllocationPhase::ended) return ok();
+    (void)pilot.ask(model::ExtensionRefused{allocation, status.reason}, answer_within);
+    return make_error(ErrorCode::failed, fmt::format("extension {} is over: {}", allocation, status.reason));
+  };
+  return follow_until(context, pilot, timeout, fmt::format("extension {} is not ready", allocation), done,
+                      check);
+}
+
+Result<std::vector<std::string>> shrink_pilot(const Context&, RunningPilot& pilot,
+                                              const ShrinkOptions& options) {
+  PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
+  model::ShrinkPilot wish{options.nodes, options.count};
+  if (!options.allocation.empty()) {
+    const auto& state = pilot.state();
+    if (!state.allocations.contains(options.allocation)) {
+      std::vector<std::string> names;
+      for (const auto& [name, allocation] : state.allocations) names.push_back(name);
+      return make_error(ErrorCode::not_found,
+                        fmt::format("'{}' has no allocation '{}'", pilot.folder().name(), options.allocation),
+                        suggestion(options.allocation, names));
+    }
+    for (const auto& node : state.nodes_of(options.allocation))
+      if (state.nodes.at(node).phase != model::NodePhase::released) wish.nodes.push_back(node);
+  }
+  if (wish.nodes.empty() && wish.count < 1)
+    return make_error(ErrorCode::usage, "nothing says which nodes shall be given back",
+                      "-N COUNT, --node NODE or --allocation NAME");
+  PILOT_TRY(const auto planned, ask<model::ShrinkPlanned>(pilot, wish));
+  PILOT_TRY_VOID(pilot.follow());
+  return planned.nodes;
+}
+
+Result<bool> wait_for_shrink(const Context& context, RunningPilot& pilot,
+                             const std::vector<std::string>& nodes, std::optional<Duration> timeout) {
+  const auto done = [&]() -> Result<bool> {
+    bool all = true;
+    for (const auto& id : nodes) {
+      const auto& node = pilot.state().nodes.at(id);
+      if (node.phase == model::NodePhase::released) continue;
+      if (!node.draining)
+        return make_error(ErrorCode::partial, fmt::format("{} stays: {}", id, node.reason),
+                          "the pilot is as it was before");
+      all = false;
+    }
+    return all && std::ranges::none_of(pilot.state().clusters, [](const auto& entry) {
+             return entry.second.changing || entry.second.moving;
+           });
+  };
+  return follow_until(context, pilot, timeout, "not all nodes are given back", done, [] { return ok(); });
+}
+
+}  // namespace pilot::core

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Nodes come and go while data flow, and not one message is lost; a killed head goes on with the change.
+. "$(dirname "$0")/lib.sh"
+
+check "a pilot of two nodes starts" pilot start demo --nodes 2 --framework kafka
+miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 20/s --count 800 \
+  --progress none --json >source.json 2>source.err &
+source=$!
+within 30 "data flow" data_flow demo
+miniapp process gridrec --pilot demo --output out --count 800 --progress none --json >process.json 2>process.err &
+processor=$!
+
+check "two more nodes come" pilot extend demo -N 2
+check "with a broker each" test "$(status_of demo "sum(s['role'] == 'broker' and s['state'] == 'ready' for s in d['services'])")" = 4
+holders() { pilot-kafka topic describe frames --config "$PILOT_HOME/pilots/demo/client/client.librdkafka.properties" --json |
+  json "' '.join(sorted({str(r) for p in d['partitions'] for r in p['replicas']}))"; }
+check "which hold partitions" test "$(holders)" = "1 2 3 4"
+
+refuses 2 "node-1 is of the base" pilot shrink demo --node node-1
+refuses 2 "3 nodes can't be given back" pilot shrink demo -N 3
+refuses 2 "is no number of nodes" pilot extend demo -N 0
+refuses 3 "there is no pilot 'dmeo'" pilot extend dmeo -N 1
+
+pilot shrink demo --allocation a1 --no-wait
+head=$(pid_of demo head)
+kill -9 "$head"
+given_back() { [ "$(status_of demo "' '.join(sorted(n['id'] for n in d['nodes'] if n['state'] == 'up'))")" = "node-1 node-2" ]; }
+within 120 "both are given back although the head was killed" given_back
+within 30 "their allocation is over" test "$(status_of demo "d['allocations'][1]['state']")" = ended
+within 30 "the pilot is ready" is_ready demo
+check "partitions are where they were" test "$(holders)" = "1 2"
+
+acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
+check "the source got every message acknowledged" acknowledged
+check "800 of them" test "$(json "d['acked']" <source.json)" = 800
+reconstructed() { wait "$processor" || { cat process.err >&3; return 1; }; }
+check "all are reconstructed" reconstructed
+check "each once" test "$(json "d['stored']" <process.json)" = 800
+check "it stops" pilot stop demo
+check "nothing is left" nothing_left
