@@ -129,8 +129,7 @@ pilot::Result<ClusterStatus> Admin::describe(pilot::Duration limit) {
 }
 
 pilot::Result<TopicStatus> Admin::describe_topic(const std::string& name, pilot::Duration limit) {
-  PILOT_TRY(const auto metadata, impl_->client->metadata(limit));
-  PILOT_TRY(const int partitions, partitions_of(*metadata, name));
+  PILOT_TRY(const int partitions, impl_->client->partitions(name, limit));
   return TopicStatus{name, partitions};
 }
 

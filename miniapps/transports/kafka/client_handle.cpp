@@ -156,6 +156,18 @@ pilot::Result<ClientHandle::Metadata> ClientHandle::metadata(pilot::Duration lim
   }
 }
 
+pilot::Result<int> ClientHandle::partitions(const std::string& topic, pilot::Duration limit) {
+  const pilot::Deadline deadline(pilot::system_clock(), limit);
+  PILOT_TRY(auto all, metadata(limit));
+  const pilot::Deadline settled(pilot::system_clock(), std::chrono::seconds(2));
+  while (true) {
+    auto found = partitions_of(*all, topic);
+    if (found || settled.passed() || deadline.passed()) return found;
+    rd_kafka_poll(client_, 100);
+    PILOT_TRY(all, metadata(deadline.left()));
+  }
+}
+
 int milliseconds(pilot::Duration duration, int least) {
   const auto count = std::chrono::ceil<std::chrono::milliseconds>(duration).count();
   return static_cast<int>(std::clamp<std::int64_t>(count, least, 24LL * 3600 * 1000));

@@ -67,6 +67,10 @@ class ClientHandle {
   // for a broker, but not when the login was refused.  Errors: unavailable.
   pilot::Result<Metadata> metadata(pilot::Duration limit);
 
+  // The number of a topic's partitions.  Brokers learn of a new topic one after the other, so when one does
+  // not know it, another is asked for a moment.  Errors: unavailable, not_found with a suggestion.
+  pilot::Result<int> partitions(const std::string& topic, pilot::Duration limit);
+
  private:
   ClientHandle(rd_kafka_t* client, std::unique_ptr<ClientEvents> events, std::string bootstrap);
 

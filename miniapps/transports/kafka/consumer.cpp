@@ -161,8 +161,7 @@ pilot::Result<void> KafkaConsumer::open(const ClientConfig& config) {
                          {"enable.partition.eof", "true"}};
   PILOT_TRY(client_, ClientHandle::make(RD_KAFKA_CONSUMER, config, consumer_settings(options_), fixed,
                                         std::move(events)));
-  PILOT_TRY(const auto metadata, client_->metadata(options_.connect_timeout));
-  PILOT_TRY_VOID(partitions_of(*metadata, options_.topic));
+  PILOT_TRY_VOID(client_->partitions(options_.topic, options_.connect_timeout));
   return subscribe();
 }
 

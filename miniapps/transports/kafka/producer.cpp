@@ -109,8 +109,7 @@ pilot::Result<std::unique_ptr<Producer>> make_producer(const ClientConfig& confi
   const Properties fixed{{"enable.idempotence", "true"}, {"acks", "all"}};
   PILOT_TRY(auto client, ClientHandle::make(RD_KAFKA_PRODUCER, config, producer_settings(options), fixed,
                                             std::move(events)));
-  PILOT_TRY(const auto metadata, client->metadata(options.connect_timeout));
-  PILOT_TRY(const int partitions, partitions_of(*metadata, options.topic));
+  PILOT_TRY(const int partitions, client->partitions(options.topic, options.connect_timeout));
   rd_kafka_topic_t* handle = rd_kafka_topic_new(client->get(), options.topic.c_str(), nullptr);
   if (handle == nullptr) return client->error(rd_kafka_last_error(), "opening topic '" + options.topic + "'");
   auto producer =
