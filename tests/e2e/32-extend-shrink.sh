@@ -12,8 +12,8 @@ processor=$!
 
 check "two more nodes come" pilot extend demo -N 2
 check "with a broker each" test "$(status_of demo "sum(s['role'] == 'broker' and s['state'] == 'ready' for s in d['services'])")" = 4
-holders() { pilot-kafka topic describe frames --config "$PILOT_HOME/pilots/demo/client/client.librdkafka.properties" --json |
-  json "' '.join(sorted({str(r) for p in d['partitions'] for r in p['replicas']}))"; }
+holders() { pilot-kafka topic describe frames --config "$PILOT_HOME/pilots/demo/client/client.librdkafka.properties" |
+  json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"; }
 check "which hold partitions" test "$(holders)" = "1 2 3 4"
 
 refuses 2 "node-1 is of the base" pilot shrink demo --node node-1

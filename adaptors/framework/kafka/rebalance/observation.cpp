@@ -7,10 +7,6 @@ namespace pilot::adaptors::kafka::rebalance {
 
 namespace {
 
-bool contains(const std::vector<int>& ids, int id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
 Result<void> observe_disks(protocol::Administrator& cluster, const Deadline& deadline, Observation& seen,
                            std::map<PartitionKey, std::uint64_t>& sizes) {
   for (auto& [id, broker] : seen.up) {

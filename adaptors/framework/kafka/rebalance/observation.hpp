@@ -1,6 +1,7 @@
 // What a cluster looks like now: the only thing that a rebalance knows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -40,5 +41,9 @@ Result<Observation> observe(protocol::Administrator& cluster, const Deadline& de
 
 // The list at the end of a reassignment.
 std::vector<int> target(const protocol::Ongoing& ongoing);
+
+inline bool contains(const std::vector<int>& ids, int id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 }  // namespace pilot::adaptors::kafka::rebalance

@@ -13,10 +13,6 @@ namespace {
 
 using reassign::Role;
 
-bool contains(const std::vector<int>& ids, int id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
 class Rebalance {
  public:
   Rebalance(const Surroundings& surroundings, const Options& options)
