@@ -63,8 +63,12 @@ def all_jobs():
     return [job for job in map(load, numbers) if job]
 
 
+def mark_of(number):
+    return f"{FOLDER}:{number}"  # other tests have jobs of the same numbers
+
+
 def processes_of(number):
-    mark = f"{MARK}={number}".encode()
+    mark = f"{MARK}={mark_of(number)}".encode()
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if mark in (entry / "environ").read_bytes().split(b"\0"):
@@ -99,7 +103,7 @@ def run(number):
     job = load(number)
     script = FOLDER / f"{number}.sh"
     script.write_text(job["script"])
-    environment = {**os.environ, MARK: str(number), **SYSTEMS[job["system"]].environment(job)}
+    environment = {**os.environ, MARK: mark_of(number), **SYSTEMS[job["system"]].environment(job)}
     with open(job["output"], "ab") as output:
         code = subprocess.run(["/bin/bash", str(script)], env=environment, stdin=subprocess.DEVNULL,
                               stdout=output, stderr=output, check=False, start_new_session=True).returncode
@@ -231,7 +235,7 @@ class Slurm:
             fail(1, "srun: error: Unable to confirm allocation for job: Invalid job id specified")
         nodes = options["--nodelist"].split(",") if "--nodelist" in options else job["hosts"]
         sys.exit(run_on(nodes, arguments, lambda node: {
-            **os.environ, MARK: str(number), "SLURM_PROCID": str(job["hosts"].index(node)),
+            **os.environ, MARK: mark_of(number), "SLURM_PROCID": str(job["hosts"].index(node)),
             "SLURM_CPUS_ON_NODE": "4"}))
 
 
