@@ -333,7 +333,7 @@ class Pbs:
 
     @staticmethod
     def task_environment(job, node):  # nothing of the user's
-        return {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), MARK: str(job["number"]),
+        return {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), MARK: mark_of(job["number"]),
                 "FAKE_BATCH_DIR": str(FOLDER), "PBS_JOBID": f"{job['number']}.head",
                 "PBS_NODENUM": str(job["hosts"].index(node)), "PBS_NODEFILE": str(FOLDER / f"{job['number']}.nodes")}
 
