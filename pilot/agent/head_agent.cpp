@@ -261,11 +261,11 @@ struct HeadAgent::Impl {
     return ok();
   }
 
-  void act(LaunchAgent wanted) {
-    background.run([this,
+  void act(const LaunchAgent& wanted) {
+    background.run([this, wanted,
                     request = plugin::request_for(core->state(), wanted.allocation, options.pilot_dir,
                                                   options.agent_program),
-                    job = job_of(wanted.allocation), wanted = std::move(wanted)]() -> std::function<void()> {
+                    job = job_of(wanted.allocation)]() -> std::function<void()> {
       const auto result = with_batch_system(request, [&](plugin::BatchAdaptor& system) {
         return system.launch_agent(request, job, wanted.rank);
       });

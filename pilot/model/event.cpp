@@ -5,7 +5,7 @@
 namespace pilot::model {
 namespace {
 
-std::string with_reason(std::string text, const std::string& reason) {
+std::string with_reason(const std::string& text, const std::string& reason) {
   return reason.empty() ? text : text + ": " + reason;
 }
 

@@ -337,7 +337,8 @@ Result<void> BatchHost::launch_agent(const AllocationRequest& request, const std
   if (!holds(job, node))
     return make_error(ErrorCode::not_found,
                       fmt::format("job {} has lost node {}; it holds {}", job_id, node, job.hosts));
-  const auto output = request.pilot_dir / "logs" / fmt::format("launch-node-{}.log", request.first_node + rank);
+  const auto output =
+      request.pilot_dir / "logs" / fmt::format("launch-node-{}.log", request.first_node + rank);
   const auto command = dialect_->run_on(
       job_id, node, {"/bin/bash", script_file(request).string(), "node", std::to_string(rank)});
   PILOT_TRY(const auto answer, call(detached(command, output, timing_.launch)));
