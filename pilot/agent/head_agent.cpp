@@ -9,6 +9,7 @@
 #include "pilot/agent/background.hpp"
 #include "pilot/agent/environment.hpp"
 #include "pilot/agent/host.hpp"
+#include "pilot/agent/move_progress.hpp"
 #include "pilot/agent/readiness_probe.hpp"
 #include "pilot/agent/service_files.hpp"
 #include "pilot/base/file.hpp"
@@ -332,7 +333,9 @@ struct HeadAgent::Impl {
       });
     };
     auto& run = commands.try_emplace(purpose, loop, completed.value(), longest, ended).first->second;
-    run.follow([this, purpose](std::string_view line) { perform(core->progressed(purpose, line)); });
+    run.follow([this, purpose](std::string_view line) {
+      if (const auto text = progress_sentence(line); !text.empty()) perform(core->progressed(purpose, text));
+    });
   }
 
   void act(const MoveData& wanted) {

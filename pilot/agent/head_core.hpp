@@ -48,8 +48,8 @@ class HeadCore {
   HeadOutput client_files_written(const std::string& framework, const Result<void>& result);
   HeadOutput launched(const std::string& node, const Result<void>& result);
   HeadOutput admitted(const Result<void>& result);
-  // A line that a command printed while it runs.
-  HeadOutput progressed(const std::string& purpose, std::string_view line);
+  // What a command says while it runs.
+  HeadOutput progressed(const std::string& purpose, std::string_view sentence);
   HeadOutput moved(const std::string& framework, const Result<void>& result);
   HeadOutput retired(const std::string& framework, const std::string& node, const Result<void>& result);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);

@@ -231,11 +231,11 @@ void HeadCore::change(const ClusterEntry& entry) {
   out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, draining, move});
 }
 
-HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view line) {
+HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view sentence) {
   const SteadyTime now = clock_->steady();
   if (!progress_noted_ || now - *progress_noted_ >= timing_.progress) {
     progress_noted_ = now;
-    note(fmt::format("{}: {}", purpose, line));
+    note(fmt::format("{}: {}", purpose, sentence));
   }
   return take();
 }

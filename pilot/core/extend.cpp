@@ -11,7 +11,7 @@
 namespace pilot::core {
 namespace {
 
-constexpr auto answer_within = std::chrono::seconds(10);
+constexpr auto head_answers_within = std::chrono::seconds(10);
 constexpr auto check_job_each = std::chrono::seconds(2);
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
@@ -21,7 +21,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 // One that has to be there: a message with no head to read it is no request.
 template <typename Answer>
 Result<Answer> ask(RunningPilot& pilot, model::MessageBody question) {
-  PILOT_TRY(const model::MessageBody body, pilot.ask(std::move(question), answer_within));
+  PILOT_TRY(const model::MessageBody body, pilot.ask(std::move(question), head_answers_within));
   if (const auto* answer = std::get_if<Answer>(&body)) return *answer;
   return make_error(ErrorCode::internal, "the head agent gave an answer to another question");
 }
@@ -100,7 +100,7 @@ Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, co
   PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
   const auto job = adaptor->submit(request);
   if (job.has_error()) {
-    (void)pilot.ask(model::ExtensionRefused{planned.allocation, job.error().message}, answer_within);
+    (void)pilot.ask(model::ExtensionRefused{planned.allocation, job.error().message}, head_answers_within);
     return job.error().while_doing(doing);
   }
   if (auto told = ask<model::Accepted>(pilot, model::ExtensionSubmitted{planned.allocation, job.value()});
@@ -130,7 +130,7 @@ Result<bool> wait_for_extension(const Context& context, RunningPilot& pilot, con
     if (status.phase == model::AllocationPhase::pending && !status.reason.empty())
       context.observer->progress(fmt::format("job {} is pending: {}", status.job_id, status.reason));
     if (status.phase != model::AllocationPhase::ended) return ok();
-    (void)pilot.ask(model::ExtensionRefused{allocation, status.reason}, answer_within);
+    (void)pilot.ask(model::ExtensionRefused{allocation, status.reason}, head_answers_within);
     return make_error(ErrorCode::failed, fmt::format("extension {} is over: {}", allocation, status.reason));
   };
   return follow_until(context, pilot, timeout, fmt::format("extension {} is not ready", allocation), done,

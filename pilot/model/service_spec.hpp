@@ -96,10 +96,11 @@ struct ServiceSpec {
 };
 
 // What follows once the services of a plan for other nodes than before are ready: data move, then nodes
-// are given back.  The head runs the commands on its node; each may be repeated at any time.
+// are given back.  The head runs the commands on its node; each may be repeated at any time.  What `move`
+// prints is in pilot/agent/move_progress.hpp.
 struct ResizePlan {
   std::vector<std::string> draining;      // ids of the nodes that are given back
-  std::optional<Command> move;            // to new services, away from draining nodes; prints progress
+  std::optional<Command> move;            // to new services, away from draining nodes
   std::map<std::string, Command> retire;  // by node: after its services have stopped for good
   bool operator==(const ResizePlan&) const = default;
 };

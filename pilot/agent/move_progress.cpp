@@ -1,0 +1,40 @@
+#include "pilot/agent/move_progress.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "pilot/base/units.hpp"
+
+namespace pilot::agent {
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string bytes_moved(const Json& json) {
+  std::string text =
+      fmt::format("{} of {} moved", format_bytes(Bytes{json.at("moved_bytes").get<std::uint64_t>()}),
+                  format_bytes(Bytes{json.at("total_bytes").get<std::uint64_t>()}));
+  if (const auto eta = json.find("eta_s"); eta != json.end() && eta->is_number())
+    text += fmt::format(", {:.0f} s left", eta->get<double>());
+  return text;
+}
+
+}  // namespace
+
+std::string progress_sentence(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (json.is_discarded()) return std::string(line);
+  if (!json.is_object()) return {};
+  try {
+    const auto event = json.value("event", "");
+    if (event == "step") return json.at("text").get<std::string>();
+    if (event == "progress") return bytes_moved(json);
+  } catch (const Json::exception&) {  // a field that is not there or of another type
+    return std::string(line);
+  }
+  return {};
+}
+
+}  // namespace pilot::agent
