@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "pilot/agent/environment.hpp"
@@ -134,17 +135,20 @@ int run_node(NodeOptions options) {
   const std::string node = options.node;
   EventLoop loop;
   int code = 1;
-  auto agent = NodeAgent::begin(loop, system_clock(), std::move(options), [&](int ended_with) {
+  std::unique_ptr<NodeAgent> agent;
+  // Before it has made anything that a signal could leave behind; they wait for the loop.
+  const auto end = [&](int) { agent->shut_down("told to end"); };
+  const auto terminate = loop.on_signal(SIGTERM, end);
+  const auto interrupt = loop.on_signal(SIGINT, end);
+  auto begun = NodeAgent::begin(loop, system_clock(), std::move(options), [&](int ended_with) {
     code = ended_with;
     loop.stop();
   });
-  if (agent.has_error()) {
-    log::error("{} can't begin: {}", node, agent.error().text());
-    return exit_code(agent.error().code);
+  if (begun.has_error()) {
+    log::error("{} can't begin: {}", node, begun.error().text());
+    return exit_code(begun.error().code);
   }
-  const auto end = [&](int) { agent.value()->shut_down("told to end"); };
-  const auto terminate = loop.on_signal(SIGTERM, end);
-  const auto interrupt = loop.on_signal(SIGINT, end);
+  agent = std::move(begun).value();
   loop.run();
   return code;
 }

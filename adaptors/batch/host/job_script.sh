@@ -83,13 +83,16 @@ scratch_root() {
 }
 
 run_node() {
-  local rank=$1 node=node-$(($1 + first_node)) root address
+  local rank=$1 node=node-$(($1 + first_node)) root address agent='' told=''
   [ "$rank" -lt "$nodes_wanted" ] || exit 0 # a job may have more nodes than the pilot wants
   umask 077
   exec </dev/null >>"$pilot_dir/logs/$node.log" 2>&1
   # shellcheck source=/dev/null
   [ -z "$carries_environment" ] || . "$pilot_dir/allocations/$allocation.env"
   prologue
+  # The job may be told to end at any moment; what it has made by then must not be left behind.
+  trap 'told=1; [ -z "$agent" ] || kill -TERM "$agent" 2>/dev/null' TERM INT
+  trap '' USR1 HUP
   root=$(scratch_root) || exit 5
   mkdir -m 700 "$root" 2>/dev/null
   if [ ! -d "$root" ] || [ -L "$root" ] || [ ! -O "$root" ]; then
@@ -98,17 +101,21 @@ run_node() {
   fi
   exec 9>"$root/$node.lock"
   if ! flock -n 9 || agent_runs "$root/$node.pid"; then exit 0; fi # nothing to do
+  # shellcheck disable=SC2064 # as they are now
+  trap "clean_node $(printf %q "$root") $node" EXIT
   address=$(node_address)
   [ -n "$address" ] || exit 5
   export PILOT_AGENT_OF=$pilot_id
   keep_agent_running "$root/$node.pid" "$pilot_agent" node --pilot-dir "$pilot_dir" --allocation "$allocation" \
     --rank "$rank" --node "$node" --address "$address" --cores "${cores_wanted:-$(cores_here)}" \
     --memory "$(memory_here "$rank")" --scratch "$root/$node"
-  local code=$?
-  trap '' TERM INT # the job may be told to end just now: what cleans up shall not die of it
-  rm -f "$root/$node.pid" "$root/$node.lock"
-  rmdir "$root" 2>/dev/null # others of this pilot may be here
-  exit "$code"
+  exit "$?"
+}
+
+clean_node() {
+  trap '' TERM INT # what cleans up shall not die of it
+  rm -f "$1/$2.pid" "$1/$2.lock"
+  rmdir "$1" 2>/dev/null # others of this pilot may be here
 }
 
 # agent_runs PIDFILE: it may have outlived the script that kept it running.
@@ -118,13 +125,13 @@ agent_runs() {
   tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF "PILOT_AGENT_OF=$pilot_id"
 }
 
-# keep_agent_running PIDFILE COMMAND...: again after a crash, not after it has ended by itself.
+# keep_agent_running PIDFILE COMMAND...: again after a crash, not after it has ended by itself.  Shares
+# `agent` and `told` with its caller's trap.
 keep_agent_running() {
-  local file=$1 agent='' code=0 told='' delay=1
+  local file=$1 code=0 delay=1
   shift
-  trap 'told=1; [ -z "$agent" ] || kill -TERM "$agent" 2>/dev/null' TERM INT
-  trap '' USR1 HUP
   while :; do
+    [ -z "$told" ] || return 143
     "$@" 9>&- &
     agent=$!
     [ -z "$told" ] || kill -TERM "$agent"
