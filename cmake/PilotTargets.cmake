@@ -23,6 +23,17 @@ function(pilot_library name)
   endif()
 endfunction()
 
+# pilot_has_librdkafka(LIBRARY): its programs have librdkafka's threads inside, which the thread sanitizer has to
+# be told of; see the file.
+if(PILOT_SANITIZE STREQUAL "thread")
+  add_library(pilot_tsan_c11_threads OBJECT ${PROJECT_SOURCE_DIR}/cmake/tsan_c11_threads.c)
+endif()
+function(pilot_has_librdkafka name)
+  if(TARGET pilot_tsan_c11_threads)
+    target_sources(${name} INTERFACE $<TARGET_OBJECTS:pilot_tsan_c11_threads>)
+  endif()
+endfunction()
+
 # pilot_program(NAME SOURCES ... [DEPS ...]): an installed executable
 function(pilot_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
