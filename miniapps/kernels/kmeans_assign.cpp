@@ -85,6 +85,8 @@ HWY_INLINE void to_coordinates(const T* HWY_RESTRICT points, int count, int d, T
 template <typename T>
 struct Nearest {
   using B = Blocks<T>;
+  // Written out, for an implied one would not be compiled for the instruction set (gcc on arm64 refuses).
+  HWY_INLINE Nearest() {}
   hn::Vec<typename B::D> distance[B::vectors];
   hn::Vec<typename B::DI> label[B::vectors];
 };

@@ -19,8 +19,12 @@ using LaneTag = hn::ScalableTag<float>;
 using Lane = hn::Vec<LaneTag>;
 constexpr int lane_count = static_cast<int>(hn::MaxLanes(LaneTag()));
 
+// Constructors are written out, for implied ones would not be compiled for the instruction set (gcc on arm64
+// refuses).
 struct Complex {
   Lane re, im;
+  HWY_INLINE Complex() {}
+  HWY_INLINE Complex(Lane r, Lane i) : re(r), im(i) {}
 };
 HWY_INLINE Complex add(Complex a, Complex b) {
   return {hn::Add(a.re, b.re), hn::Add(a.im, b.im)};
