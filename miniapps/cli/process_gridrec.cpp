@@ -5,6 +5,8 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -36,12 +38,17 @@ constexpr auto about =
     "  miniapp process gridrec --pilot demo --output out/ --parallelism 2\n"
     "  miniapp process gridrec --pilot demo --output out/ --count 200          # what the source sent\n"
     "  miniapp process gridrec --pilot demo --output out/ --until-idle 5s --json > report.json\n"
-    "  miniapp process gridrec --bootstrap 127.0.0.1:9092 --output out/ --processes 4 --filter hann\n\n"
+    "  miniapp process gridrec --bootstrap 127.0.0.1:9092 --output out/ --processes 4 --filter hann\n"
+    "  miniapp process gridrec --pilot demo --output out/ --centre auto --remove-zingers 2000 --remove-rings "
+    "21\n"
+    "\n"
     "Each complete scan becomes OUTPUT/scan-RUN-ID.h5 (/reconstruction [slice][row][column]) and a picture "
     "of\n"
-    "one slice. A block is in the output exactly once, whatever is killed, restarted or delivered again: "
-    "start\n"
-    "the same command again and it goes on. Messages that can't be used are kept in OUTPUT/dead-letters.\n"
+    "one slice. The rotation axis is the messages' own; where they have none it is found in the first block\n"
+    "that shows it, and holds for all of the scan. A block is in the output exactly once, whatever is "
+    "killed,\n"
+    "restarted or delivered again: start the same command again and it goes on. Messages that can't be used\n"
+    "are kept in OUTPUT/dead-letters.\n"
     "Without --count, --until-idle or --duration it runs until Ctrl-C. Exit code 0 means that the count was\n"
     "reached and nothing was set aside.";
 
@@ -52,6 +59,7 @@ struct Typed {
   std::string output = "out";
   int parallelism = 1, processes = 1;
   processors::GridrecParameters gridrec;
+  std::string centre;
   std::string slice = "middle";
   std::optional<std::uint64_t> count;
   std::string until_idle, duration;
@@ -76,6 +84,18 @@ pilot::Result<std::optional<pilot::Duration>> optional_duration(const std::strin
   return std::optional<pilot::Duration>(duration);
 }
 
+pilot::Result<void> read_centre(const std::string& text, processors::GridrecParameters& gridrec) {
+  gridrec.find_centre = text == "auto";
+  if (text.empty() || gridrec.find_centre) return pilot::ok();
+  double column = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), column);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(column))
+    return pilot::make_error(ErrorCode::usage, fmt::format("'{}' is no rotation axis", text),
+                             "--centre takes a column, such as 255.5, or auto");
+  gridrec.centre = column;
+  return pilot::ok();
+}
+
 pilot::Result<Job> make_job(const Typed& typed) {
   Job job;
   PILOT_TRY(job.progress, parse_progress_mode(typed.progress));
@@ -83,7 +103,9 @@ pilot::Result<Job> make_job(const Typed& typed) {
   PILOT_TRY(job.end.duration, optional_duration(typed.duration));
   job.end.count = typed.count;
   PILOT_TRY(job.processor.store.picture, processors::parse_picture_choice(typed.slice));
-  PILOT_TRY(job.processor.algorithm, processors::make_gridrec(typed.gridrec));
+  auto gridrec = typed.gridrec;
+  PILOT_TRY_VOID(read_centre(typed.centre, gridrec));
+  PILOT_TRY(job.processor.algorithm, processors::make_gridrec(gridrec));
   job.processor.store.folder = typed.output;
   job.processor.topic = job.consumer.topic = typed.topic;
   job.processor.group = job.consumer.group = typed.group;
@@ -297,8 +319,18 @@ void add_work_options(CLI::App& verb, Typed& typed) {
   work(verb.add_option("--order", p.filter_order, "Of butterworth")->capture_default_str());
   work(verb.add_option("--padding", p.padding, "Filtering length over columns, 1 to 8")
            ->capture_default_str());
-  work(verb.add_option("--centre", p.centre, "Rotation axis in columns, instead of the messages' own")
-           ->type_name("COLUMN"));
+  work(verb.add_option("--centre", typed.centre,
+                       "Rotation axis in columns; auto: found in the data (default: the messages' own, found "
+                       "where they have none)")
+           ->type_name("auto|COLUMN"));
+  work(verb.add_option("--remove-zingers", p.cleaning.zingers,
+                       "Takes out stray photons: counts above the neighbours' median")
+           ->type_name("COUNTS"));
+  work(verb.add_option("--remove-rings", p.cleaning.rings,
+                       "Takes out stripes, which would become rings: window in columns, odd; 21 is usual")
+           ->type_name("COLUMNS"));
+  work(verb.add_option("--circle", p.circle, "Sets pixels beyond this part of the half width to 0")
+           ->type_name("PART"));
   work(verb.add_flag("--repeat-edges", p.repeat_edges, "The object is larger than the field of view"));
 
   const auto output = [&](CLI::Option* option) { option->group("Output"); };

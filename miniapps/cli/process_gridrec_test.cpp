@@ -1,5 +1,6 @@
 // The verb as it is typed, against librdkafka's mock brokers.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -14,6 +15,9 @@
 
 #include "miniapps/cli/command_tree.hpp"
 #include "miniapps/formats/frame.hpp"
+#include "miniapps/formats/volume_file.hpp"
+#include "miniapps/generators/scan.hpp"
+#include "miniapps/processors/volume.hpp"
 #include "miniapps/transports/kafka/mock_cluster.hpp"
 #include "miniapps/transports/kafka/producer.hpp"
 #include "pilot/base/clock.hpp"
@@ -180,6 +184,8 @@ TEST_F(ProcessGridrecVerb, BadInputIsSaidBeforeAnythingStarts) {
   };
   refused({"--filter", "shep"}, 2, "there is no filter 'shep'\nhint: did you mean 'shepp'?");
   refused({"--slice", "upper"}, 2, "'upper' is no slice");
+  refused({"--centre", "left"}, 2, "'left' is no rotation axis\nhint: --centre takes a column");
+  refused({"--remove-rings", "20"}, 2, "a window of 20 columns can't be");
   refused({"--padding", "9"}, 2, "padding 9 is out of range");
   refused({"--parallelism", "0"}, 2, "--parallelism");
   refused({"--until-idle", "soon"}, 2, "soon");
@@ -187,6 +193,101 @@ TEST_F(ProcessGridrecVerb, BadInputIsSaidBeforeAnythingStarts) {
   std::ofstream(folder_ / "file") << "x";
   refused({"--output", output("file")}, 1, "cannot make the output folder");
   EXPECT_FALSE(fs::exists("out")) << "the default folder is not made for a refused command";
+}
+
+// A scan with its axis off the middle, as a source sends that does not know it.  Returns the truth of a
+// slice.
+constexpr std::uint32_t wide = 256;
+constexpr double axis = 133.4;
+const generators::Scan& shifted_scan() {
+  static const generators::Scan scan({.columns = wide, .angles = 200, .slices = 8, .centre = axis});
+  return scan;
+}
+
+std::vector<std::vector<std::byte>> shifted_frames(double message_centre) {
+  const auto& scan = shifted_scan();
+  const std::vector<float> theta(scan.theta().begin(), scan.theta().end());
+  const std::size_t slice = theta.size() * wide;
+  std::vector<std::vector<std::byte>> list;
+  for (std::uint32_t s = 0; s < 8; s += 2) {
+    formats::FrameHeader header;
+    header.run_id.fill(5);
+    header.sequence = s / 2;
+    header.slice_begin = s, header.slice_count = 2, header.slices_total = 8;
+    header.angles = static_cast<std::uint32_t>(theta.size()), header.columns = wide;
+    header.has_flats = true;
+    header.centre = message_centre;
+    std::vector<float> flat(2 * wide), dark(2 * wide);
+    std::vector<std::uint16_t> raw(2 * slice);
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      scan.raw_slice(static_cast<int>(s + k), 0, 0, std::span(raw).subspan(k * slice, slice));
+      scan.mean_flat(static_cast<int>(s + k), 10, std::span(flat).subspan(k * wide, wide));
+      scan.mean_dark(static_cast<int>(s + k), 10, std::span(dark).subspan(k * wide, wide));
+    }
+    list.push_back(formats::encode_frame(header, theta, flat, dark, std::as_bytes(std::span(raw))));
+  }
+  return list;
+}
+
+// Root mean square distance of a slice from the phantom.
+double error_of(const fs::path& file, std::uint32_t slice) {
+  const auto volume = processors::Volume::open(file).value();
+  const auto image = volume->read_slice(slice).value();
+  const auto& scan = shifted_scan();
+  std::vector<float> truth(image.size());
+  generators::rasterize(scan.section(static_cast<int>(slice), 0), scan.spec().radius * wide / 2, wide, 4,
+                        truth);
+  double sum = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i)
+    sum += std::pow(image[i] / scan.attenuation_per_bin() - truth[i], 2);
+  return std::sqrt(sum / static_cast<double>(truth.size()));
+}
+
+TEST_F(ProcessGridrecVerb, FindsTheAxisThatTheMessagesDoNotKnow) {
+  send(shifted_frames(std::nan("")));
+  const auto file = [&](const std::string& name) { return folder_ / name / "scan-05050505-0.h5"; };
+  const auto process = [&](const std::string& name, std::vector<std::string> words) {
+    for (const auto& word : {std::string("--output"), output(name), std::string("--group"), name,
+                             std::string("--count"), std::string("4")})
+      words.push_back(word);
+    const auto outcome = gridrec(words);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+  };
+  process("given", {"--centre", "133.4"});
+  process("found", {});
+  process("auto", {"--centre", "auto", "-n", "2"});
+  process("wrong", {"--centre", "127.5"});
+  const double best = error_of(file("given"), 4);
+  EXPECT_LT(error_of(file("found"), 4), 1.01 * best);
+  EXPECT_LT(error_of(file("auto"), 4), 1.01 * best);
+  EXPECT_GT(error_of(file("wrong"), 4), 2 * best);
+  const auto found = formats::read_volume_layout(file("found")).value().description;
+  EXPECT_NEAR(found.centre, axis, 0.1);
+  EXPECT_EQ(found.centre_source, "found");
+}
+
+TEST_F(ProcessGridrecVerb, AllBlocksOfAScanHaveTheAxisThatWasFoundFirstAlsoAfterARestart) {
+  const auto frames = shifted_frames(std::nan(""));
+  send({frames[3]});
+  EXPECT_EQ(gridrec({"--output", output("a"), "--count", "1"}).code, 0);
+  send({frames[0], frames[1], frames[2]});
+  EXPECT_EQ(gridrec({"--output", output("a"), "--count", "4"}).code, 0);
+  const auto volume = processors::Volume::open(folder_ / "a" / "scan-05050505-0.h5").value();
+  const auto centre = fmt::format("{}", volume->description().centre);
+  EXPECT_EQ(gridrec({"--output", output("b"), "--group", "b", "--count", "4", "--centre", centre}).code, 0);
+  const auto given = processors::Volume::open(folder_ / "b" / "scan-05050505-0.h5").value();
+  for (std::uint32_t slice = 0; slice < 8; ++slice)
+    EXPECT_EQ(volume->read_slice(slice).value(), given->read_slice(slice).value()) << slice;
+}
+
+TEST_F(ProcessGridrecVerb, AutoFindsTheAxisInsteadOfTheMessagesWrongOne) {
+  send(shifted_frames(127.5));
+  EXPECT_EQ(gridrec({"--output", output("a"), "--group", "a", "--count", "4"}).code, 0);
+  EXPECT_EQ(gridrec({"--output", output("b"), "--group", "b", "--count", "4", "--centre", "auto"}).code, 0);
+  EXPECT_EQ(formats::read_volume_layout(folder_ / "a" / "scan-05050505-0.h5").value().description.centre,
+            127.5);
+  EXPECT_NEAR(formats::read_volume_layout(folder_ / "b" / "scan-05050505-0.h5").value().description.centre,
+              axis, 0.1);
 }
 
 // Ends a child that runs the verb; what it left must be complete, and a second one must finish the work.

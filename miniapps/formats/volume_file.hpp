@@ -34,7 +34,7 @@ struct VolumeDescription {
   std::string filter;     // "shepp"
   double padding = 0;
   double centre = 0;          // in columns
-  std::string centre_source;  // "message", "option" or "middle"
+  std::string centre_source;  // "message", "option", "found" or "middle"
   std::string parameters;     // all that the result depends on, in one line
   bool operator==(const VolumeDescription&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace miniapps::processors {
 
@@ -39,23 +40,30 @@ std::size_t blocks_per_call(std::uint32_t slices_per_call, const formats::FrameH
 }  // namespace
 
 BlockWorker::BlockWorker(Algorithm& algorithm, VolumeStore& store, DeadLetters& dead_letters,
-                         ResultBufferPool& buffers, const pilot::Clock& clock, std::size_t index)
+                         UndecidedBlocks& undecided, ResultBufferPool& buffers, const pilot::Clock& clock,
+                         std::size_t index)
     : algorithm_(algorithm),
       store_(store),
       dead_letters_(dead_letters),
+      undecided_(undecided),
       buffers_(buffers),
       clock_(clock),
       index_(index),
       reconstructor_(algorithm.make_reconstructor()) {}
 
-Result<std::vector<Done>> BlockWorker::handle(std::span<const Message> messages) {
+Result<std::vector<Done>> BlockWorker::handle(std::span<Message> messages) {
   const auto begin = clock_.steady();
   const auto cpu_begin = thread_cpu();
-  std::vector<Done> all(messages.size());
+  std::vector<Done> all;
+  all.reserve(messages.size());  // what is pending points into it
   std::vector<Pending> pending;
-  for (std::size_t i = 0; i < messages.size(); ++i) PILOT_TRY_VOID(prepare(messages[i], all[i], pending));
+  to_find_.clear();
+  for (auto& message : messages) {
+    PILOT_TRY(const bool goes_on, prepare(message, all.emplace_back(), pending));
+    if (!goes_on) all.pop_back();
+  }
   PILOT_TRY_VOID(reconstruct(pending));
-  const auto count = static_cast<std::int64_t>(messages.size());
+  const auto count = static_cast<std::int64_t>(std::max<std::size_t>(all.size(), 1));
   for (auto& done : all) {
     done.handled.busy = (clock_.steady() - begin) / count;
     done.handled.cpu = (thread_cpu() - cpu_begin) / count;
@@ -63,25 +71,69 @@ Result<std::vector<Done>> BlockWorker::handle(std::span<const Message> messages)
   return all;
 }
 
+Result<std::vector<Message>> BlockWorker::take_ready() {
+  auto ready = undecided_.take_due();
+  for (const auto& [scan, description] : to_find_) {
+    // After our block was laid down to wait, or its axis found: whoever comes second sees the other.
+    PILOT_TRY(const auto known, store_.find(description));
+    if (!known) continue;
+    for (auto& message : undecided_.take(scan)) ready.push_back(std::move(message));
+  }
+  return ready;
+}
+
 // Fills `done`; adds the message to `pending` when its slices have to be made.
-Result<void> BlockWorker::prepare(const Message& message, Done& done, std::vector<Pending>& pending) {
+Result<bool> BlockWorker::prepare(Message& message, Done& done, std::vector<Pending>& pending) {
+  const auto refuse = [&](const std::string& reason) -> Result<bool> {
+    PILOT_TRY_VOID(set_aside(message, reason, done));
+    return true;
+  };
   done.position = message.position();
   done.handled.worker = index_;
   done.handled.bytes = message.payload().size();
   auto decoded = formats::decode_frame(message.payload());
-  if (!decoded) return set_aside(message, decoded.error().message, done);
+  if (!decoded) return refuse(decoded.error().message);
   const auto& header = decoded.value().header;
-  const auto wanted = algorithm_.volume_of(header);
+  auto wanted = algorithm_.volume_of(header);
   done.range = {header.slice_begin, header.slice_count};
   done.handled.source_time = wall_time(header.source_time_ns);
+  if (const auto refusal = store_.refusal(wanted, done.range); !refusal.empty()) return refuse(refusal);
+  if (std::isnan(wanted.centre)) {
+    const auto decided = decide_centre(decoded.value(), wanted);
+    if (!decided && decided.error().code == ErrorCode::usage) return refuse(decided.error().message);
+    if (!decided) return decided.error();
+    if (!decided.value()) {
+      undecided_.wait({wanted.run_id, wanted.scan_id}, header, std::move(message));
+      return false;
+    }
+  }
   PILOT_TRY(auto place, store_.place(wanted, done.range));
-  if (!place.volume) return set_aside(message, place.refusal, done);
+  if (!place.volume) return refuse(place.refusal);
   done.handled.run_id = wanted.run_id;
   done.volume = std::move(place.volume);
   PILOT_TRY(const bool there, done.volume->has(done.range));
   // If it is there, the committer will sync and acknowledge it, and see that it is a repeat.
   if (!there) pending.push_back({&message, std::move(decoded).value(), &done});
-  return pilot::ok();
+  return true;
+}
+
+// The axis for a scan's volume, if there is none yet.  What counts in the end is that of the volume: other
+// workers and processes may find one at the same time, and the volume remembers that of the first.
+Result<bool> BlockWorker::decide_centre(const formats::FrameView& frame, formats::VolumeDescription& wanted) {
+  const ScanKey scan{wanted.run_id, wanted.scan_id};
+  to_find_.emplace(scan, wanted);
+  PILOT_TRY(const auto known, store_.find(wanted));
+  if (known) return true;
+  PILOT_TRY(auto answer, reconstructor_->find_centre(frame));
+  if (!answer.sure()) {
+    const auto best = undecided_.best(scan, answer);
+    if (!best) return false;
+    answer = *best;
+  }
+  const bool found = !std::isnan(answer.centre);
+  wanted.centre = found ? answer.centre : (frame.header.columns - 1) / 2.0;
+  wanted.centre_source = found ? "found" : "middle";
+  return true;
 }
 
 // In groups that may share a call.
@@ -101,14 +153,16 @@ Result<void> BlockWorker::reconstruct(std::span<const Pending> pending) {
 
 Result<void> BlockWorker::reconstruct_group(std::span<const Pending> group) {
   std::vector<formats::FrameView> frames;
+  std::vector<double> centres;
   std::size_t floats = 0;
   for (const auto& member : group) {
     frames.push_back(member.frame);
+    centres.push_back(member.done->volume->description().centre);
     floats += floats_of(*member.done);
   }
   const auto buffer = buffers_.take(floats);
   auto rest = buffer->first(floats);
-  const auto made = reconstructor_->run(frames, rest);
+  const auto made = reconstructor_->run(frames, centres, rest);
   if (!made && made.error().code != ErrorCode::usage) return made.error();
   if (!made && group.size() == 1)
     return set_aside(*group.front().message, made.error().message, *group.front().done);

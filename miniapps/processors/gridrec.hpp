@@ -1,4 +1,4 @@
-// GridRec as an Algorithm: normalisation, minus-log and reconstruction by miniapps/kernels.
+// GridRec as an Algorithm: cleaning, centre finding and reconstruction by miniapps/kernels.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "miniapps/processors/block_cleaning.hpp"
 #include "miniapps/processors/reconstructor.hpp"
 
 namespace miniapps::processors {
@@ -18,7 +19,10 @@ struct GridrecParameters {
   double filter_order = 8;       // of butterworth
   double padding = 2;            // filtering transform / columns
   std::optional<double> centre;  // instead of the messages' own
+  bool find_centre = false;      // in the data, even if the messages have one; those that have none always
   bool repeat_edges = false;     // the object is larger than the field of view
+  CleaningParameters cleaning;
+  std::optional<double> circle;  // pixels beyond this part of the picture's half width become 0
 };
 
 const std::vector<std::string>& gridrec_filters();

@@ -51,6 +51,7 @@ Processor::Processor(ProcessorOptions options, std::unique_ptr<VolumeStore> stor
       dead_letters_(options_.store.folder / "dead-letters", options_.topic, options_.dead_letter_limit,
                     *options_.clock),
       metrics_(base_report(options_), static_cast<std::size_t>(options_.parallelism), *options_.clock),
+      undecided_(*options_.clock, {queue_bytes(options_)}),
       queue_(queue_bytes(options_)),
       done_(options_.unsynced.count) {}
 
@@ -67,11 +68,20 @@ void Processor::revoked(const std::vector<std::int32_t>& partitions) {
   const auto ours = [&](const Message& m) {
     return std::find(partitions.begin(), partitions.end(), m.position().partition) != partitions.end();
   };
-  for (const auto& message : queue_.take_if(ours)) in_flight_.remove(message.position().partition);
-  if (!in_flight_.wait_drained(partitions, drain_limit))
+  const pilot::Deadline deadline(*options_.clock, drain_limit);
+  bool drained = false;
+  do give_up(ours);  // again and again: a worker may just be laying one down to wait
+  while (!(drained = in_flight_.wait_drained(partitions, receive_wait)) && !deadline.passed());
+  if (!drained)
     pilot::log::warning(
         "blocks of partitions that go to another processor are still being worked on; they are "
         "done twice");
+}
+
+// What only waits will come again.
+void Processor::give_up(const std::function<bool(const Message&)>& unwanted) {
+  for (const auto& message : queue_.take_if(unwanted)) in_flight_.remove(message.position().partition);
+  for (const auto& message : undecided_.take_if(unwanted)) in_flight_.remove(message.position().partition);
 }
 
 void Processor::start(std::unique_ptr<transports::Consumer> consumer) {
@@ -106,7 +116,15 @@ ProcessReport Processor::report() const {
 }
 
 void Processor::receive_all() {
+  const auto weight_of =
+      [&](const Message& message) {  // bounded by bytes, and by number where they are small
+        return std::max(message.payload().size(), options_.queue.count / queued_messages_per_worker);
+      };
   while (!stop_) {
+    for (auto& message : undecided_.take_due()) {
+      const auto weight = weight_of(message);
+      if (!queue_.push(std::move(message), weight)) return;
+    }
     auto received = consumer_->receive(receive_wait);
     if (!received) return fail(received.error());
     lag_ = consumer_->lag();
@@ -117,9 +135,7 @@ void Processor::receive_all() {
     }
     metrics_.received();
     in_flight_.add(message->position().partition);
-    // Bounded by bytes, and by number where messages are small.
-    const auto weight =
-        std::max(message->payload().size(), options_.queue.count / queued_messages_per_worker);
+    const auto weight = weight_of(*message);
     if (!queue_.push(std::move(*message), weight)) return;
   }
 }
@@ -128,6 +144,8 @@ void Processor::receive_all() {
 void Processor::shut_down() {
   queue_.close();
   for (auto& worker : workers_) worker.join();
+  BlockWorker last(*options_.algorithm, *store_, dead_letters_, undecided_, buffers_, *options_.clock, 0);
+  handle(last, undecided_.close());
   done_.close();
   committer_.join();
   if (auto closed = consumer_->close(); !closed) fail(closed.error());
@@ -137,19 +155,29 @@ void Processor::shut_down() {
 }
 
 void Processor::work(std::size_t index) {
-  BlockWorker worker(*options_.algorithm, *store_, dead_letters_, buffers_, *options_.clock, index);
+  BlockWorker worker(*options_.algorithm, *store_, dead_letters_, undecided_, buffers_, *options_.clock,
+                     index);
   const auto workers = static_cast<std::size_t>(options_.parallelism);
   while (true) {
     auto messages = queue_.pop_some(worker.messages_per_call(), workers);
-    if (messages.empty()) return;
+    if (messages.empty() || !handle(worker, std::move(messages))) return;
+  }
+}
+
+// And the blocks that waited for these.  False when it failed.
+bool Processor::handle(BlockWorker& worker, std::vector<Message> messages) {
+  while (!messages.empty()) {
     auto all = worker.handle(messages);
-    if (!all) return fail(all.error());
-    messages.clear();
+    if (!all) return fail(all.error()), false;
     for (auto& done : all.value()) {
       const auto weight = done.handled.result_bytes;
       done_.push(std::move(done), weight);
     }
+    auto ready = worker.take_ready();
+    if (!ready) return fail(ready.error()), false;
+    messages = std::move(ready).value();
   }
+  return true;
 }
 
 // Takes all that has come to be finished while the last sync ran: the slower the disk, the larger the
@@ -197,7 +225,9 @@ void Processor::fail(pilot::Error error) {
   }
   stop_ = true;
   queue_.close();
-  (void)queue_.take_if([](const Message&) { return true; });
+  const auto all = [](const Message&) { return true; };
+  (void)queue_.take_if(all);
+  (void)undecided_.take_if(all);
   in_flight_.abandon();
 }
 

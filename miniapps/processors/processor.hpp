@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "miniapps/processors/in_flight.hpp"
 #include "miniapps/processors/process_metrics.hpp"
 #include "miniapps/processors/reconstructor.hpp"
+#include "miniapps/processors/undecided_blocks.hpp"
 #include "miniapps/processors/volume_store.hpp"
 #include "miniapps/transports/transport.hpp"
 #include "pilot/base/clock.hpp"
@@ -74,6 +76,8 @@ class Processor {
   explicit Processor(ProcessorOptions options, std::unique_ptr<VolumeStore> store);
   void receive_all();
   void work(std::size_t index);
+  bool handle(BlockWorker& worker, std::vector<transports::Message> messages);
+  void give_up(const std::function<bool(const transports::Message&)>& unwanted);
   void make_permanent();
   pilot::Result<void> commit(std::vector<Done>& batch);
   void fail(pilot::Error error);
@@ -84,6 +88,7 @@ class Processor {
   DeadLetters dead_letters_;
   ProcessMetrics metrics_;
   InFlight in_flight_;
+  UndecidedBlocks undecided_;
   ResultBufferPool buffers_;
   BoundedQueue<transports::Message> queue_;
   BoundedQueue<Done> done_;

@@ -9,6 +9,7 @@
 #include "miniapps/processors/test_support.hpp"
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
+#include "pilot/base/test_support.hpp"
 
 namespace miniapps::processors {
 namespace {
@@ -89,6 +90,73 @@ TEST_F(ProcessorTest, ThreadsAndOrderDoNotChangeTheOutput) {
   run("one", log_of(24), 24, 1);
   run("four", log_of(24, 5), 24, 4);
   EXPECT_EQ(content("one"), content("four"));
+}
+
+// The axis of scan 0 is seen in block 2 only, that of scan 1 in none.
+void show_axis(CopyAlgorithm& algorithm) {
+  algorithm.find_centre = [](const formats::FrameHeader& h) -> CentreAnswer {
+    if (h.scan_id == 0 && h.slice_begin == 4) return {9.25, 0.1};
+    return {2.0 + h.slice_begin, 100.0 - h.slice_begin};
+  };
+}
+
+TEST_F(ProcessorTest, TheFirstBlockThatShowsTheAxisDecidesForAllOfTheScan) {
+  show_axis(*algorithm_);
+  for (int parallelism : {1, 3}) {
+    const auto name = "out" + std::to_string(parallelism);
+    const auto report = run(name, log_of(4), 4, parallelism);
+    EXPECT_EQ(report.stored, 4u);
+    const auto volume = formats::read_volume_layout(root_ / name / "scan-07070707-0.h5").value();
+    EXPECT_EQ(volume.description.centre, 9.25);
+    EXPECT_EQ(volume.description.centre_source, "found");
+  }
+  EXPECT_EQ(content("out1"), content("out3"));
+}
+
+TEST_F(ProcessorTest, WhereNoBlockShowsTheAxisTheBestAnswerHasToDoWhenAllAreHere) {
+  show_axis(*algorithm_);
+  EXPECT_EQ(run("out", log_of(8), 8).stored, 8u);
+  const auto volume = formats::read_volume_layout(root_ / "out" / "scan-07070707-1.h5").value();
+  EXPECT_EQ(volume.description.centre, 8) << "of the block with the least doubt";
+}
+
+TEST_F(ProcessorTest, BlocksThatWaitForTheAxisAreDoneAtTheEnd) {
+  show_axis(*algorithm_);
+  auto log = log_of(2);
+  auto p = processor("out");
+  p->start(std::make_unique<MemoryConsumer>(log));
+  ASSERT_TRUE(pilot::test::eventually([&] { return p->report().in_flight == 2; }));
+  EXPECT_TRUE(log->acknowledged.empty());
+  p->request_stop();
+  EXPECT_TRUE(p->join().has_value());
+  EXPECT_EQ(p->report().stored, 2u);
+  EXPECT_EQ(log->acknowledged.size(), 2u);
+}
+
+TEST_F(ProcessorTest, TheAxisOfAScanIsRememberedByItsVolume) {
+  show_axis(*algorithm_);
+  auto first = std::make_shared<Log>();
+  first->partitions[0] = {frame(2)};
+  run("out", first, 1);
+  std::atomic<int> asked{0};
+  algorithm_->find_centre = [&](const formats::FrameHeader&) { return ++asked, CentreAnswer{1, 0}; };
+  run("out", log_of(4), 4);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(formats::read_volume_layout(root_ / "out" / "scan-07070707-0.h5").value().description.centre,
+            9.25);
+}
+
+TEST_F(ProcessorTest, WaitingBlocksOfRevokedPartitionsAreGivenUp) {
+  show_axis(*algorithm_);
+  auto log = log_of(2, 2);
+  auto p = processor("out");
+  p->start(std::make_unique<MemoryConsumer>(log));
+  ASSERT_TRUE(pilot::test::eventually([&] { return p->report().in_flight == 2; }));
+  p->revoked({0});
+  EXPECT_EQ(p->report().in_flight, 1u);
+  p->request_stop();
+  EXPECT_TRUE(p->join().has_value());
+  EXPECT_EQ(log->acknowledged, std::set({transports::Position{1, 0}}));
 }
 
 TEST_F(ProcessorTest, RedeliveredMessagesChangeNothing) {

@@ -62,6 +62,7 @@ class CopyAlgorithm : public Algorithm {
     d.angles = header.angles;
     d.algorithm = "copy";
     d.parameters = parameters();
+    if (find_centre) d.centre = std::numeric_limits<double>::quiet_NaN();
     return d;
   }
   std::unique_ptr<Reconstructor> make_reconstructor() override { return std::make_unique<Copy>(*this); }
@@ -69,12 +70,17 @@ class CopyAlgorithm : public Algorithm {
   std::string parameters() const override { return "copy"; }
 
   std::function<pilot::Result<void>(const formats::FrameHeader&)> before;  // each block, on its thread
+  std::function<CentreAnswer(const formats::FrameHeader&)> find_centre;    // set: it has to be found
   std::atomic<std::size_t> largest_call{0};                                // in blocks
 
  private:
   struct Copy final : Reconstructor {
     explicit Copy(CopyAlgorithm& a) : algorithm(a) {}
-    pilot::Result<void> run(std::span<const formats::FrameView> blocks, std::span<float> out) override {
+    pilot::Result<CentreAnswer> find_centre(const formats::FrameView& block) override {
+      return algorithm.find_centre ? algorithm.find_centre(block.header) : CentreAnswer{};
+    }
+    pilot::Result<void> run(std::span<const formats::FrameView> blocks, std::span<const double>,
+                            std::span<float> out) override {
       std::size_t next = 0;
       for (const auto& block : blocks) {
         if (algorithm.before) PILOT_TRY_VOID(algorithm.before(block.header));

@@ -138,16 +138,25 @@ fs::path VolumeStore::picture_path(const VolumeDescription& d, std::uint32_t sli
   return options_.folder / fmt::format("scan-{}-{}-slice-{}.png", d.run_id.substr(0, 8), d.scan_id, slice);
 }
 
-Result<VolumeStore::Place> VolumeStore::place(const VolumeDescription& wanted, SliceRange block) {
+std::string VolumeStore::refusal(const VolumeDescription& wanted, SliceRange block) const {
   if (block.count == 0 || std::uint64_t{block.begin} + block.count > wanted.slices)
-    return Place{nullptr, fmt::format("slices {} to {} are not in a scan of {}", block.begin,
-                                      std::uint64_t{block.begin} + block.count, wanted.slices)};
+    return fmt::format("slices {} to {} are not in a scan of {}", block.begin,
+                       std::uint64_t{block.begin} + block.count, wanted.slices);
   const long double bytes = 4.0L * static_cast<long double>(wanted.slices) *
                             static_cast<long double>(wanted.rows) * static_cast<long double>(wanted.columns);
   if (bytes > static_cast<long double>(options_.max_volume_bytes))
-    return Place{nullptr,
-                 fmt::format("a scan of {} slices of {} x {} is larger than {}", wanted.slices, wanted.rows,
-                             wanted.columns, pilot::format_bytes({options_.max_volume_bytes}))};
+    return fmt::format("a scan of {} slices of {} x {} is larger than {}", wanted.slices, wanted.rows,
+                       wanted.columns, pilot::format_bytes({options_.max_volume_bytes}));
+  return {};
+}
+
+Result<std::shared_ptr<Volume>> VolumeStore::find(const VolumeDescription& wanted) {
+  const std::lock_guard lock(mutex_);
+  return find_unlocked(wanted);
+}
+
+Result<VolumeStore::Place> VolumeStore::place(const VolumeDescription& wanted, SliceRange block) {
+  if (auto why = refusal(wanted, block); !why.empty()) return Place{nullptr, std::move(why)};
   const std::lock_guard lock(mutex_);
   PILOT_TRY(auto volume, find_or_make(wanted));
   const auto& there = volume->description();
@@ -166,29 +175,35 @@ Result<VolumeStore::Place> VolumeStore::place(const VolumeDescription& wanted, S
   return Place{std::move(volume), {}};
 }
 
-// The open volume, the partial file, the final file, or a new partial file; with other processes doing
-// the same at the same time.
-Result<std::shared_ptr<Volume>> VolumeStore::find_or_make(const VolumeDescription& wanted) {
+// The open volume, the partial file or the final file.
+Result<std::shared_ptr<Volume>> VolumeStore::find_unlocked(const VolumeDescription& wanted) {
   for (auto it = open_.begin(); it != open_.end(); ++it) {
     if (!same_scan((*it)->description(), wanted)) continue;
     open_.splice(open_.begin(), open_, it);
     return open_.front();
   }
   std::shared_ptr<Volume> found;
-  while (!found) {
-    for (const auto& path : {partial_path(wanted), final_path(wanted)}) {
-      auto opened = Volume::open(path, options_.hook);
-      if (!opened && opened.error().code == ErrorCode::not_found) continue;
-      if (!opened) return opened.error();
-      found = std::move(opened).value();
-      break;
-    }
-    if (!found) PILOT_TRY_VOID(make(wanted));
+  for (const auto& path : {partial_path(wanted), final_path(wanted)}) {
+    auto opened = Volume::open(path, options_.hook);
+    if (!opened && opened.error().code == ErrorCode::not_found) continue;
+    if (!opened) return opened.error();
+    found = std::move(opened).value();
+    break;
   }
+  if (!found) return found;
   open_.push_front(found);
   for (auto it = open_.end(); open_.size() > max_open_volumes && it != open_.begin();)
     if (--it; it->use_count() == 1) it = open_.erase(it);
   return found;
+}
+
+// With other processes doing the same at the same time.
+Result<std::shared_ptr<Volume>> VolumeStore::find_or_make(const VolumeDescription& wanted) {
+  while (true) {
+    PILOT_TRY(auto found, find_unlocked(wanted));
+    if (found) return found;
+    PILOT_TRY_VOID(make(wanted));
+  }
 }
 
 // A partial file appears under its name at once and complete, or not at all.  Success also when another

@@ -49,6 +49,10 @@ class VolumeStore {
     std::shared_ptr<Volume> volume;
     std::string refusal;
   };
+  // Why such a block can't be part of the output; empty when it can.
+  std::string refusal(const formats::VolumeDescription& wanted, SliceRange block) const;
+  // The volume of a scan; nullptr when there is none.  Thread-safe.  Errors: failed (disk).
+  pilot::Result<std::shared_ptr<Volume>> find(const formats::VolumeDescription& wanted);
   // The volume of a scan, made when there is none.  Thread-safe.  Errors: failed (disk); usage when the
   // folder has this scan with other parameters.
   pilot::Result<Place> place(const formats::VolumeDescription& wanted, SliceRange block);
@@ -62,6 +66,7 @@ class VolumeStore {
 
  private:
   explicit VolumeStore(Options options) : options_(std::move(options)) {}
+  pilot::Result<std::shared_ptr<Volume>> find_unlocked(const formats::VolumeDescription& wanted);
   pilot::Result<std::shared_ptr<Volume>> find_or_make(const formats::VolumeDescription& wanted);
   pilot::Result<void> make(const formats::VolumeDescription& wanted);
   pilot::Result<void> finish(Volume& volume);

@@ -183,7 +183,8 @@ double run_kernel(const Settings& settings, formats::DataType dtype, double padd
   const auto once = [&] {
     std::vector<formats::FrameView> frames;
     while (frames.size() < together) frames.push_back(value_or_exit(formats::decode_frame(message)));
-    if (auto made = reconstructor->run(frames, image); !made) give_up(made.error());
+    const std::vector<double> centres(frames.size(), frames.front().header.centre);
+    if (auto made = reconstructor->run(frames, centres, image); !made) give_up(made.error());
   };
   once();
   const auto count = std::max<std::uint64_t>(5, settings.messages / 4 / together);
