@@ -299,6 +299,44 @@ struct HeadAgent::Impl {
     });
   }
 
+  plugin::AllocationRequest request_for(const std::string& allocation) const {
+    return plugin::request_for(core->state(), allocation, options.pilot_dir, options.agent_program);
+  }
+
+  void act(const CheckRelease& wanted) {
+    struct Question {
+      plugin::AllocationRequest request;
+      std::string job;
+      PartOfAllocation part;
+    };
+    std::vector<Question> questions;
+    for (const auto& part : wanted.parts)
+      questions.push_back({request_for(part.allocation), job_of(part.allocation), part});
+    background.run([this, questions = std::move(questions)]() -> std::function<void()> {
+      std::map<std::string, Error> refused;
+      for (const auto& [request, job, part] : questions) {
+        const auto answer =
+            with_batch_system(request, [&, &request = request, &job = job, &part = part](auto& system) {
+              return system.can_release(request, job, part.ranks, part.again);
+            });
+        if (answer.has_error()) refused.emplace(part.allocation, answer.error());
+      }
+      return [this, refused] { perform(core->release_checked(refused)); };
+    });
+  }
+
+  void act(const ReturnNodes& wanted) {
+    const auto& part = wanted.part;
+    background.run([this, request = request_for(part.allocation), job = job_of(part.allocation),
+                    ranks = part.ranks]() -> std::function<void()> {
+      const auto result = with_batch_system(
+          request, [&](plugin::BatchAdaptor& system) { return system.release(request, job, ranks); });
+      return [this, allocation = request.allocation, ranks, result] {
+        perform(core->nodes_returned(allocation, ranks, result));
+      };
+    });
+  }
+
   void act(const AdmitNodes& wanted) {
     auto result = folder.make_node_keys(wanted.first_node, wanted.nodes);
     if (result.has_value()) {

@@ -30,6 +30,7 @@ struct HeadTiming {
   Duration lost_for_good = std::chrono::minutes(2);         // then an extension's node is done without
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
+  Duration return_again = std::chrono::seconds(20);         // when the batch system did not answer
   Duration progress = std::chrono::seconds(2);              // of moving data: noted no more often
 };
 
@@ -52,6 +53,10 @@ class HeadCore {
   HeadOutput progressed(const std::string& purpose, std::string_view sentence);
   HeadOutput moved(const std::string& framework, const Result<void>& result);
   HeadOutput retired(const std::string& framework, const std::string& node, const Result<void>& result);
+  // The allocations that can't be made smaller, with the reason.
+  HeadOutput release_checked(const std::map<std::string, Error>& refused);
+  HeadOutput nodes_returned(const std::string& allocation, const std::vector<int>& ranks,
+                            const Result<void>& result);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
   HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
@@ -108,20 +113,31 @@ class HeadCore {
   void extend(const std::string& peer, const std::string& id, const model::ExtendPilot& wish);
   void extension_submitted(const model::ExtensionSubmitted& message);
   void extension_refused(const model::ExtensionRefused& message);
-  void shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish);
-  Result<std::vector<std::string>> choose_nodes_to_give_back(const model::ShrinkPilot& wish) const;
-  Result<void> may_give_back(const std::string& node) const;
   void follow_nodes();
   void change(const ClusterEntry& entry);
   bool retire(const ClusterEntry& entry);
   void release_drained_nodes();
-  void give_back_empty_allocations();
   void give_back_in_time();
   void cordon(const std::string& node, const std::string& reason);
   void change_failed(const std::string& framework, const std::string& cause);
   std::vector<std::string> usable_nodes() const;
   std::vector<std::string> draining_nodes() const;
   bool is_leaving(const std::string& node) const;
+
+  // head_release.cpp: which nodes are given back, and how the batch system gets them
+  void shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish);
+  void choose_and_check();
+  void begin_shrinking();
+  Result<std::vector<std::string>> choose_nodes_to_give_back() const;
+  Result<void> may_give_back(const std::string& node) const;
+  std::vector<std::string> allocations_by_cost() const;
+  std::vector<std::string> free_to_go(const std::string& allocation,
+                                      const std::vector<std::string>& chosen) const;
+  bool goes_as_a_whole(const std::string& allocation, const std::vector<std::string>& chosen) const;
+  std::vector<PartOfAllocation> parts_of(const std::vector<std::string>& nodes) const;
+  void return_released_nodes();
+  std::vector<std::string> nodes_to_return(const std::string& allocation) const;
+  void not_returned(const std::string& allocation, const std::vector<std::string>& nodes, const Error& error);
 
   // head_stop.cpp: stopping, also after a failed start
   bool winding_down() const;
@@ -154,6 +170,14 @@ class HeadCore {
     std::string peer, id;
     model::ExtensionRequested wish;
   };
+  struct Shrinking {
+    std::string peer, id;
+    model::ShrinkPilot wish;
+    std::vector<std::string> nodes;          // the choice so far
+    std::map<std::string, Error> unwilling;  // allocations that can't be made smaller
+  };
+  std::optional<Shrinking> shrinking_;                                    // the batch system is being asked
+  std::map<std::string, SteadyTime> return_after_;                        // by allocation: try again
   std::optional<Extending> extending_;                                    // its nodes are being admitted
   std::map<std::pair<std::string, std::string>, bool> retired_;           // by framework and node: it is done
   std::map<std::string, std::vector<std::vector<std::string>>> refused_;  // by framework: nodes no plan fits

@@ -35,6 +35,7 @@ inline model::ClusterPlan plan() {
   plan.services = {service("fake/controller", "node-1", 0, 101), service("fake/worker-1", "node-1", 1, 102),
                    service("fake/worker-2", "node-2", 1, 101)};
   plan.client_files = {{"/client/file", "content", 0600}};
+  plan.services.front().bound = true;
   plan.nodes = {"node-1", "node-2"};
   return plan;
 }

@@ -53,6 +53,23 @@ struct GiveBack {
   std::string allocation;
 };
 
+// Some nodes of an allocation that keeps the others; by their ranks.
+struct PartOfAllocation {
+  std::string allocation;
+  std::vector<int> ranks;
+  bool again = false;  // nodes of it were given back before
+};
+
+// Ask the batch system's adaptor whether that can be given back; answered by HeadCore::release_checked().
+struct CheckRelease {
+  std::vector<PartOfAllocation> parts;
+};
+
+// Give it back; answered by HeadCore::nodes_returned().
+struct ReturnNodes {
+  PartOfAllocation part;
+};
+
 // Probe until it answers or its deadline passes; answered by HeadCore::probed().
 struct ProbeCluster {
   std::string framework;
@@ -76,7 +93,7 @@ struct LaunchAgent {
 struct Finish {};
 
 using Effect = std::variant<PlanCluster, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                            RetireNode, GiveBack, Finish>;
+                            RetireNode, GiveBack, CheckRelease, ReturnNodes, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

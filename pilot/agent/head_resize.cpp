@@ -75,49 +75,6 @@ void HeadCore::extension_refused(const model::ExtensionRefused& message) {
     emit(model::AllocationChanged{message.allocation, AllocationPhase::ended, message.reason});
 }
 
-void HeadCore::shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish) {
-  const auto nodes = choose_nodes_to_give_back(wish);
-  if (nodes.has_error()) return send(peer, model::Refused{nodes.error()}, id);
-  for (const auto& node : nodes.value()) cordon(node, {});
-  send(peer, model::ShrinkPlanned{nodes.value()}, id);
-}
-
-Result<void> HeadCore::may_give_back(const std::string& node) const {
-  const auto found = state_.nodes.find(node);
-  if (found == state_.nodes.end() || found->second.phase == NodePhase::released)
-    return make_error(ErrorCode::not_found, fmt::format("'{}' has no node '{}'", state_.spec.name, node),
-                      fmt::format("'pilot status {}' lists them", state_.spec.name));
-  if (found->second.info.allocation == "a0")
-    return make_error(ErrorCode::usage,
-                      fmt::format("{} is of the base, which stays until the pilot stops", node),
-                      "only what 'pilot extend' brought can be given back");
-  return ok();
-}
-
-// The latest first: extensions end earlier than what they extend, and hold less.
-Result<std::vector<std::string>> HeadCore::choose_nodes_to_give_back(const model::ShrinkPilot& wish) const {
-  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded)
-    return make_error(ErrorCode::failed, fmt::format("'{}' is {} and gives no nodes back", state_.spec.name,
-                                                     to_string(state_.phase)));
-  std::vector<std::string> chosen = wish.nodes;
-  for (const auto& node : chosen) PILOT_TRY_VOID(may_give_back(node));
-  std::vector<std::string> usable = usable_nodes();
-  int wanted = wish.count;
-  for (auto node = usable.rbegin(); node != usable.rend() && wanted > 0; ++node) {
-    if (contains(chosen, *node) || state_.nodes.at(*node).draining || !may_give_back(*node)) continue;
-    chosen.push_back(*node);
-    --wanted;
-  }
-  if (wanted > 0)
-    return make_error(
-        ErrorCode::usage,
-        fmt::format("{} nodes can't be given back: beyond the base of {} there {} {}", wish.count,
-                    state_.spec.nodes, chosen.size() == 1 ? "is" : "are", chosen.size()),
-        "the base stays until the pilot stops");
-  if (chosen.empty()) return make_error(ErrorCode::usage, "no node is named to be given back");
-  return chosen;
-}
-
 // --- what follows from the nodes -------------------------------------------------------------------------
 
 // The base, and extensions of which every node has come; without those that were released.
@@ -207,7 +164,7 @@ void HeadCore::follow_nodes() {
     }
   }
   release_drained_nodes();
-  give_back_empty_allocations();
+  return_released_nodes();
 }
 
 // Asks for a plan when the one there is was made for other nodes.
@@ -312,26 +269,6 @@ void HeadCore::release_drained_nodes() {
       send(session->second.peer, model::ReleaseNode{});
     }
   }
-}
-
-void HeadCore::give_back_empty_allocations() {
-  for (const auto& [id, allocation] : state_.allocations) {
-    if (id == "a0" || allocation.phase == AllocationPhase::ended) continue;
-    const auto nodes = state_.nodes_of(id);
-    const bool empty = static_cast<int>(nodes.size()) == allocation.nodes &&
-                       std::ranges::all_of(nodes, [&](const std::string& node) {
-                         return state_.nodes.at(node).phase == NodePhase::released;
-                       });
-    if (empty && giving_back_.insert(id).second) out_.effects.push_back(GiveBack{id});
-  }
-}
-
-HeadOutput HeadCore::given_back(const std::string& allocation, const Result<void>& result) {
-  if (result.has_error())
-    note(fmt::format("allocation {} could not be ended: {}", allocation, result.error().text()));
-  else
-    emit(model::AllocationChanged{allocation, AllocationPhase::ended, "given back"});
-  return take();
 }
 
 }  // namespace pilot::agent

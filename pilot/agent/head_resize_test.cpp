@@ -268,17 +268,6 @@ TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
   EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
 }
 
-TEST_F(HeadResizeTest, the_base_is_not_given_back) {
-  extend();
-  receive("client", model::ShrinkPilot{{"node-1"}, 0});
-  EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("node-1 is of the base"));
-  receive("client", model::ShrinkPilot{{}, 2});
-  EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("2 nodes can't be given back"));
-  receive("client", model::ShrinkPilot{{"node-9"}, 0});
-  EXPECT_EQ(sent<model::Refused>("client").back().error.code, ErrorCode::not_found);
-  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
-}
-
 TEST_F(HeadResizeTest, a_draining_node_stays_so_when_its_agent_is_started_again) {
   extend();
   receive("client", model::ShrinkPilot{{"node-3"}, 0});

@@ -70,7 +70,8 @@ std::vector<model::EventBody> every_event() {
           model::Note{"text with \"quotes\" and \xc3\xa4"},
           model::ExtensionRequested{"a1", 2, 4, 90min, false},
           model::NodeCordoned{"node-1", true, "pilot shrink"},
-          model::DataMoved{"kafka", "3 replicas on 2 brokers"}};
+          model::DataMoved{"kafka", "3 replicas on 2 brokers"},
+          model::NodesReturned{"a0", {"node-1"}, "it was resized before"}};
 }
 
 TEST(Codec, EveryEventSurvivesTheRoundTrip) {

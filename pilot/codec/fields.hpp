@@ -73,7 +73,7 @@ template <typename A>
 void fields(A& a, Like<model::ServiceSpec> auto& v) {
   a("id", v.id), a("role", v.role), a("node", v.node), a("stage", v.stage), a("command", v.command);
   a("directories", v.directories), a("files", v.files), a("prepare", v.prepare), a("ports", v.ports);
-  a("log", v.log), a("ready", v.ready), a("stop", v.stop), a("restart", v.restart);
+  a("log", v.log), a("ready", v.ready), a("stop", v.stop), a("restart", v.restart), a("bound", v.bound);
 }
 template <typename A>
 void fields(A& a, Like<model::ClusterPlan> auto& v) {
@@ -107,6 +107,10 @@ void fields(A& a, Like<model::NodeCordoned> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::DataMoved> auto& v) {
   a("framework", v.framework), a("failure", v.failure);
+}
+template <typename A>
+void fields(A& a, Like<model::NodesReturned> auto& v) {
+  a("allocation", v.allocation), a("nodes", v.nodes), a("failure", v.failure);
 }
 template <typename A>
 void fields(A& a, Like<model::AllocationChanged> auto& v) {
@@ -156,6 +160,7 @@ void fields(A& a, Like<model::AllocationState> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::NodeState> auto& v) {
   a("info", v.info), a("phase", v.phase), a("reason", v.reason), a("draining", v.draining);
+  a("returned", v.returned), a("return_failure", v.return_failure);
 }
 template <typename A>
 void fields(A& a, Like<model::ServiceState> auto& v) {

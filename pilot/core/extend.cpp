@@ -72,6 +72,28 @@ Result<bool> are_in_use(const model::PilotState& state, const std::vector<std::s
   return true;
 }
 
+bool all_up(const model::PilotState& state, const std::string& allocation) {
+  const auto nodes = state.nodes_of(allocation);
+  const auto found = state.allocations.find(allocation);
+  return found != state.allocations.end() && static_cast<int>(nodes.size()) == found->second.nodes &&
+         std::ranges::all_of(
+             nodes, [&](const auto& id) { return state.nodes.at(id).phase == model::NodePhase::up; });
+}
+
+// The batch system has a released node again.
+Result<bool> is_returned(const model::PilotState& state, const std::string& id,
+                         const model::NodeState& node) {
+  if (!node.return_failure.empty())
+    return make_error(ErrorCode::partial,
+                      fmt::format("nothing of the pilot is on {} any more, but it could not "
+                                  "be given back: {}",
+                                  id, node.return_failure),
+                      "it stays in its job, idle, until that ends");
+  const auto allocation = state.allocations.find(node.info.allocation);
+  return node.returned || allocation == state.allocations.end() ||
+         allocation->second.phase == model::AllocationPhase::ended;
+}
+
 Result<void> check_request(const Context& context, const plugin::AllocationRequest& request) {
   PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
   model::PilotSpec spec = request.spec;
@@ -126,6 +148,7 @@ Result<bool> wait_for_extension(const Context& context, RunningPilot& pilot, con
     return are_in_use(state, nodes);
   };
   const auto check = [&]() -> Result<void> {
+    if (all_up(pilot.state(), allocation)) return ok();  // its agents tell what there is to tell
     PILOT_TRY(const auto status, pilot.poll_allocation(allocation));
     if (status.phase == model::AllocationPhase::pending && !status.reason.empty())
       context.observer->progress(fmt::format("job {} is pending: {}", status.job_id, status.reason));
@@ -167,7 +190,11 @@ Result<bool> wait_for_shrink(const Context& context, RunningPilot& pilot,
     bool all = true;
     for (const auto& id : nodes) {
       const auto& node = pilot.state().nodes.at(id);
-      if (node.phase == model::NodePhase::released) continue;
+      if (node.phase == model::NodePhase::released) {
+        PILOT_TRY(const bool returned, is_returned(pilot.state(), id, node));
+        all = all && returned;
+        continue;
+      }
       if (!node.draining)
         return make_error(ErrorCode::partial, fmt::format("{} stays: {}", id, node.reason),
                           "the pilot is as it was before");

@@ -50,6 +50,9 @@ class TestBatch final : public plugin::BatchAdaptor {
     if (spec.nodes > 4) return make_error(ErrorCode::usage, "nodes is more than 4");
     return ok();
   }
+  Result<std::vector<std::string>> validate(const plugin::AllocationRequest&) override {
+    return std::vector<std::string>{};
+  }
   Result<std::string> render(const plugin::AllocationRequest& request) const override {
     return "put " + std::to_string(request.nodes) + " on the desk\n";
   }
@@ -61,6 +64,14 @@ class TestBatch final : public plugin::BatchAdaptor {
     return std::vector<plugin::AllocationStatus>(ids.size());
   }
   Result<void> cancel(const plugin::AllocationRequest&, const std::string&) override { return ok(); }
+  Result<void> can_release(const plugin::AllocationRequest&, const std::string&, const std::vector<int>&,
+                           bool) override {
+    return ok();
+  }
+  Result<void> release(const plugin::AllocationRequest&, const std::string&,
+                       const std::vector<int>&) override {
+    return ok();
+  }
   Result<void> launch_agent(const plugin::AllocationRequest&, const std::string&, int) override {
     return make_error(ErrorCode::not_found, "there is no agent");
   }

@@ -1,6 +1,7 @@
 #include "pilot/model/event.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace pilot::model {
 namespace {
@@ -24,6 +25,7 @@ struct Kind {
   std::string_view operator()(const ExtensionRequested&) const { return "extension_requested"; }
   std::string_view operator()(const NodeCordoned&) const { return "node_cordoned"; }
   std::string_view operator()(const DataMoved&) const { return "data_moved"; }
+  std::string_view operator()(const NodesReturned&) const { return "nodes_returned"; }
 };
 
 struct Description {
@@ -71,6 +73,11 @@ struct Description {
   std::string operator()(const DataMoved& e) const {
     if (e.failure.empty()) return fmt::format("{}: data are where they shall be", e.framework);
     return fmt::format("{}: the change failed: {}", e.framework, e.failure);
+  }
+  std::string operator()(const NodesReturned& e) const {
+    if (e.failure.empty()) return fmt::format("{} of {} given back", fmt::join(e.nodes, ", "), e.allocation);
+    return fmt::format("{} of {} could not be given back: {}", fmt::join(e.nodes, ", "), e.allocation,
+                       e.failure);
   }
 };
 

@@ -75,6 +75,14 @@ struct NodeCordoned {
   bool operator==(const NodeCordoned&) const = default;
 };
 
+// What the batch system said when released nodes were given back to it while it keeps others of their job.
+struct NodesReturned {
+  std::string allocation;
+  std::vector<std::string> nodes;
+  std::string failure;  // empty: it has them again; else they stay in the job, idle, until that ends
+  bool operator==(const NodesReturned&) const = default;
+};
+
 struct ClusterPlanned {
   ClusterPlan plan;
   bool operator==(const ClusterPlanned&) const = default;
@@ -115,9 +123,10 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-using EventBody = std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted,
-                               NodeRegistered, NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged,
-                               PilotPhaseChanged, Note, ExtensionRequested, NodeCordoned, DataMoved>;
+using EventBody =
+    std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted, NodeRegistered,
+                 NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged, PilotPhaseChanged, Note,
+                 ExtensionRequested, NodeCordoned, DataMoved, NodesReturned>;
 
 struct Event {
   std::uint64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -57,7 +57,7 @@ struct Fold {
   void operator()(const NodeRegistered& e) const {
     NodeState& node = state.nodes[e.node.id];
     forget(state.processes, node.info.agent);
-    node = NodeState{e.node, NodePhase::up, {}, node.draining};
+    node = NodeState{e.node, NodePhase::up, {}, node.draining, false, {}};
     remember(state.processes, e.node.agent);
     const auto found = state.allocations.find(e.node.allocation);
     if (found == state.allocations.end()) return;
@@ -77,6 +77,15 @@ struct Fold {
     if (found == state.nodes.end()) return;
     found->second.draining = e.draining;
     found->second.reason = e.reason;
+  }
+
+  void operator()(const NodesReturned& e) const {
+    for (const auto& id : e.nodes) {
+      const auto found = state.nodes.find(id);
+      if (found == state.nodes.end()) continue;
+      found->second.returned = e.failure.empty();
+      found->second.return_failure = e.failure;
+    }
   }
 
   // Services that were there before keep their states; those that are not planned any more go.

@@ -31,6 +31,9 @@ struct NodeState {
   NodePhase phase = NodePhase::expected;
   std::string reason;
   bool draining = false;  // it is being given back
+  // Once it is released: the batch system has it again, though not the rest of its allocation; or why not.
+  bool returned = false;
+  std::string return_failure;
   bool operator==(const NodeState&) const = default;
 };
 

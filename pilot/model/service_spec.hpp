@@ -92,6 +92,7 @@ struct ServiceSpec {
   Readiness ready;
   StopPolicy stop;
   RestartPolicy restart;
+  bool bound = false;  // it can't leave its node while the cluster lives: the node can't be given back
   bool operator==(const ServiceSpec&) const = default;
 };
 

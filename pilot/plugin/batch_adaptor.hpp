@@ -36,6 +36,10 @@ class BatchAdaptor {
   // Refuses what can never run.  Errors: usage.
   virtual Result<void> check(const model::PilotSpec& spec) const = 0;
 
+  // Asks the system whether it would take this and could ever run it; submits nothing.  What was checked, and
+  // what the system said, in sentences.  Errors: usage (it would not), unavailable.
+  virtual Result<std::vector<std::string>> validate(const AllocationRequest& request) = 0;
+
   // What would be submitted, for --dry-run; contacts nothing.
   virtual Result<std::string> render(const AllocationRequest& request) const = 0;
 
@@ -48,6 +52,17 @@ class BatchAdaptor {
 
   // Ends the job and everything it runs; a job that has ended is success.
   virtual Result<void> cancel(const AllocationRequest& request, const std::string& job_id) = 0;
+
+  // Whether some nodes of a running job can be given back while it keeps the others.  `again`: others of it
+  // were given back before.  Errors: usage (never, with the system's reason: its first node, a second
+  // time), unavailable.
+  virtual Result<void> can_release(const AllocationRequest& request, const std::string& job_id,
+                                   const std::vector<int>& ranks, bool again) = 0;
+
+  // Gives them back; their agents have ended, and what else runs there is killed.  Nodes that the job does
+  // not hold any more are success.  Errors: as above; not_found (the job is over); failed.
+  virtual Result<void> release(const AllocationRequest& request, const std::string& job_id,
+                               const std::vector<int>& ranks) = 0;
 
   // Starts the agent of one node again after it died.  Starting one that runs is success.
   // Errors: not_found (the job is over), unavailable.

@@ -20,7 +20,7 @@ source=$!
 there() { as_user pilot-kafka topic describe frames --config "$client" >/dev/null 2>&1; }
 within 60 "data flow" there
 
-refuses 2 "would never run: PENDING" pilot extend demo -N 9
+refuses 2 "would never run" pilot extend demo -N 9
 check "what was refused left no job" test "$(jobs_of_user | wc -l)" = 1
 check "one more node comes" pilot extend demo -N 1 -t 15m
 extension=$(status_of demo "d['allocations'][-1]['id']")

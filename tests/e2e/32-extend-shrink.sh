@@ -16,8 +16,8 @@ holders() { pilot-kafka topic describe frames --config "$PILOT_HOME/pilots/demo/
   json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"; }
 check "which hold partitions" test "$(holders)" = "1 2 3 4"
 
-refuses 2 "node-1 is of the base" pilot shrink demo --node node-1
-refuses 2 "3 nodes can't be given back" pilot shrink demo -N 3
+refuses 2 "the head agent runs on node-1" pilot shrink demo --node node-1
+refuses 2 "4 nodes can't be given back, 3 can" pilot shrink demo -N 4
 refuses 2 "is no number of nodes" pilot extend demo -N 0
 refuses 3 "there is no pilot 'dmeo'" pilot extend dmeo -N 1
 

@@ -67,6 +67,18 @@ class BatchDialect {
   // directives mean nothing, and the agents must leave room for the job's other steps.
   virtual JobScript script(const plugin::AllocationRequest& request) const = 0;
 
+  // What there is: questions whose answers fits() reads.
+  virtual std::vector<model::Command> ask_for_sizes() const = 0;
+  // Refuses what could never run there, with the numbers; systems accept it and let it wait for ever.  What
+  // the answers do not say is no reason.  Errors: usage.
+  virtual Result<void> fits(const plugin::AllocationRequest& request,
+                            const std::vector<proc::CommandResult>& answers) const = 0;
+
+  // Has the system judge a script without running it; no words: it can't.  The answer is its judgement.
+  virtual model::Command judge(const plugin::AllocationRequest& request,
+                               const std::filesystem::path& script) const = 0;
+  virtual Result<std::string> judged(const proc::CommandResult& answer) const = 0;
+
   // Each pair is a command and the meaning of its answer.  Errors of all: usage (refused for good),
   // unavailable (try again), failed; with the tool's words and a hint.
 
@@ -90,6 +102,11 @@ class BatchDialect {
   // Ends a job.  One that has ended, or that the system does not know, is success.
   virtual model::Command cancel(const std::string& job_id) const = 0;
   virtual Result<void> cancelled(const proc::CommandResult& answer) const = 0;
+
+  // What tells whether jobs can give nodes back a second time; no words: they always can.  The answer's
+  // errors: usage, with the reason.
+  virtual model::Command ask_for_limits() const = 0;
+  virtual Result<void> may_release_again(const proc::CommandResult& answer) const = 0;
 
   // Gives nodes of a running job back: it keeps `kept`, which has the first node, and loses `dropped`.
   virtual model::Command release(const std::string& job_id, const std::vector<std::string>& kept,

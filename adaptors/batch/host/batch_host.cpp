@@ -33,6 +33,13 @@ Duration with_jitter(Duration delay) {
                                               std::uniform_real_distribution<double>(0.5, 1.5)(random));
 }
 
+// Longer by up to a tenth: commands that began together don't ask together.
+Duration not_all_at_once(Duration interval) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::chrono::duration_cast<Duration>(interval *
+                                              std::uniform_real_distribution<double>(1.0, 1.1)(random));
+}
+
 // Beside the folders of the user's pilots: PILOT_HOME/batch/slurm.jobs.
 std::filesystem::path jobs_file(const AllocationRequest& request, std::string_view name) {
   return request.pilot_dir.parent_path().parent_path() / "batch" / fmt::format("{}.jobs", name);
@@ -74,7 +81,8 @@ std::string last_output(const AllocationRequest& request) {
   return tail.empty() ? "" : fmt::format("; its output ends with: {}", tail);
 }
 
-// Names are compared without their domains: systems write them with and without.
+}  // namespace
+
 bool holds(const JobStatus& job, const std::string& node) {
   const auto short_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
   const auto hosts = model::expand_hosts(job.hosts);
@@ -83,7 +91,13 @@ bool holds(const JobStatus& job, const std::string& node) {
          });
 }
 
-}  // namespace
+Result<std::vector<std::string>> nodes_of(const AllocationRequest& request) {
+  PILOT_TRY(const std::string names, read_file(nodes_file(request)));
+  std::vector<std::string> nodes;
+  std::istringstream lines(names);
+  for (std::string line; std::getline(lines, line);) nodes.push_back(line);
+  return nodes;
+}
 
 std::string_view to_string(ExitCause cause) {
   switch (cause) {
@@ -154,6 +168,9 @@ Result<T> BatchHost::insist(const std::function<Result<T>()>& once) const {
   }
 }
 
+template Result<void> BatchHost::insist<void>(const std::function<Result<void>()>&) const;
+template Result<JobStatus> BatchHost::insist<JobStatus>(const std::function<Result<JobStatus>()>&) const;
+
 // --- submitting ------------------------------------------------------------------------------------------
 
 Result<std::string> BatchHost::submit_once(const AllocationRequest& request, bool again) const {
@@ -164,6 +181,20 @@ Result<std::string> BatchHost::submit_once(const AllocationRequest& request, boo
   }
   PILOT_TRY(const auto answer, call(dialect_->submit(request, script_file(request))));
   return dialect_->submitted(answer);
+}
+
+// A system that does not answer is no reason to refuse: false.
+Result<bool> BatchHost::refuse_what_never_fits(const AllocationRequest& request) const {
+  std::vector<proc::CommandResult> answers;
+  bool known = true;
+  for (const auto& question : dialect_->ask_for_sizes()) {
+    const auto answer = call(question);
+    if (answer.has_error()) return false;
+    known = known && answer.value().succeeded();
+    answers.push_back(answer.value());
+  }
+  PILOT_TRY_VOID(dialect_->fits(request, answers));
+  return known;
 }
 
 // Both systems accept jobs for which the cluster is too small; they would wait for ever.
@@ -189,6 +220,8 @@ Result<std::string> BatchHost::submit(const AllocationRequest& request) {
   PILOT_TRY_VOID(make_directory(output_file(request).parent_path()));
   PILOT_TRY_VOID(write_file(script_file(request), text, 0700));
   const auto doing = fmt::format("cannot submit to {}", dialect_->name());
+  if (const auto fits = refuse_what_never_fits(request); fits.has_error())
+    return fits.error().while_doing(doing);
   bool again = false;
   const auto job = insist<std::string>([&] { return submit_once(request, std::exchange(again, true)); });
   if (job.has_error()) return job.error().while_doing(doing);
@@ -262,7 +295,7 @@ Result<std::vector<plugin::AllocationStatus>> BatchHost::poll(const AllocationRe
   const FileLock lock(path);
   const auto text = read_file(path);
   KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
-  const Duration age = poll_interval(request.spec, timing_.poll_interval);
+  const Duration age = not_all_at_once(poll_interval(request.spec, timing_.poll_interval));
   const auto is_known = [&](const std::string& id) { return known.find(id, clock_->wall(), age) != nullptr; };
   if (!std::all_of(job_ids.begin(), job_ids.end(), is_known)) {
     refresh(known, job_ids);
@@ -327,10 +360,7 @@ Result<void> BatchHost::launch_agent(const AllocationRequest& request, const std
     return make_error(ErrorCode::not_found, fmt::format("job {} is over: {}", job_id, job.reason));
   if (job.phase != AllocationPhase::running)
     return make_error(ErrorCode::unavailable, fmt::format("job {} does not run: {}", job_id, job.reason));
-  PILOT_TRY(const std::string names, read_file(nodes_file(request)));
-  std::vector<std::string> nodes;
-  std::istringstream lines(names);
-  for (std::string line; std::getline(lines, line);) nodes.push_back(line);
+  PILOT_TRY(const auto nodes, nodes_of(request));
   if (rank < 0 || rank >= static_cast<int>(nodes.size()))
     return make_error(ErrorCode::not_found, fmt::format("job {} has no node of rank {}", job_id, rank));
   const std::string& node = nodes[static_cast<std::size_t>(rank)];

@@ -36,11 +36,16 @@ class BatchHost final : public plugin::BatchAdaptor {
   std::string_view summary() const override { return dialect_->summary(); }
   std::vector<plugin::OptionDoc> options() const override;
   Result<void> check(const model::PilotSpec& spec) const override;
+  Result<std::vector<std::string>> validate(const plugin::AllocationRequest& request) override;
   Result<std::string> render(const plugin::AllocationRequest& request) const override;
   Result<std::string> submit(const plugin::AllocationRequest& request) override;
   Result<std::vector<plugin::AllocationStatus>> poll(const plugin::AllocationRequest& request,
                                                      const std::vector<std::string>& job_ids) override;
   Result<void> cancel(const plugin::AllocationRequest& request, const std::string& job_id) override;
+  Result<void> can_release(const plugin::AllocationRequest& request, const std::string& job_id,
+                           const std::vector<int>& ranks, bool again) override;
+  Result<void> release(const plugin::AllocationRequest& request, const std::string& job_id,
+                       const std::vector<int>& ranks) override;
   Result<void> launch_agent(const plugin::AllocationRequest& request, const std::string& job_id,
                             int rank) override;
 
@@ -51,6 +56,7 @@ class BatchHost final : public plugin::BatchAdaptor {
   Result<T> insist(const std::function<Result<T>()>& once) const;
 
   Result<std::string> submit_once(const plugin::AllocationRequest& request, bool again) const;
+  Result<bool> refuse_what_never_fits(const plugin::AllocationRequest& request) const;
   Result<void> refuse_what_never_runs(const std::string& job_id) const;
   Result<std::vector<JobStatus>> ask(const std::vector<std::string>& job_ids) const;
   Result<JobStatus> ask_one(const std::string& job_id) const;
@@ -64,5 +70,11 @@ class BatchHost final : public plugin::BatchAdaptor {
   HostTiming timing_;
   const Clock* clock_;
 };
+
+// Names are compared without their domains: systems write them with and without.
+bool holds(const JobStatus& job, const std::string& node);
+
+// The nodes that the job had when it began, by their ranks.  Errors: not_found.
+Result<std::vector<std::string>> nodes_of(const plugin::AllocationRequest& request);
 
 }  // namespace pilot::adaptors::host

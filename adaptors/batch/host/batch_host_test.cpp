@@ -269,6 +269,58 @@ TEST_F(BatchHostTest, SaysWhyNothingCanBeLaunched) {
   EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::unavailable);
 }
 
+TEST_F(BatchHostTest, RefusesWhatDoesNotFitBeforeItSubmits) {
+  when("sizes", "echo 1");
+  EXPECT_EQ(host.submit(request).error().text(), "cannot submit to play: there are only 1 nodes");
+  EXPECT_EQ(calls("submit"), 0);
+  when("sizes", "exit 5");  // who does not answer says nothing
+  when("submit", "echo 7");
+  when("poll", "echo '7 running'");
+  EXPECT_EQ(host.submit(request).value(), "7");
+}
+
+TEST_F(BatchHostTest, ValidatesWithoutAJob) {
+  when("sizes", "echo 2");
+  when("judge", "[ -s \"$1\" ] && echo it would start");
+  const auto said = host.validate(request);
+  ASSERT_TRUE(said.has_value()) << said.error().text();
+  EXPECT_THAT(said.value().back(), HasSubstr("it would start"));
+  EXPECT_EQ(calls("submit"), 0);
+  EXPECT_FALSE(std::filesystem::exists(last_call().substr(6))) << "the script was for that only";
+  when("judge", "exit 1");
+  EXPECT_EQ(host.validate(request).error().code, ErrorCode::usage);
+  when("sizes", "echo 1");
+  EXPECT_EQ(host.validate(request).error().text(), "there are only 1 nodes");
+}
+
+TEST_F(BatchHostTest, GivesNodesBackOnce) {
+  EXPECT_TRUE(write_file(nodes_file(request), "n1\nn2\nn3\nn4\n").has_value());
+  when("poll", "if [ -e gone ]; then echo '7 running n[1,3].cluster'; else echo '7 running n[1-3]'; fi");
+  when("release", "[ $n -gt 2 ] || exit 5; touch gone");  // as PBS in a job's first seconds
+  const auto released = host.release(request, "7", {1});
+  ASSERT_TRUE(released.has_value()) << released.error().text();
+  EXPECT_EQ(calls("release 7 keep n1 n3 drop n2"), 3) << "n4 was lost before";
+  EXPECT_TRUE(host.release(request, "7", {1}).has_value());
+  EXPECT_EQ(calls("release"), 3) << "there is nothing left to do";
+}
+
+TEST_F(BatchHostTest, SaysWhyNodesStay) {
+  EXPECT_TRUE(write_file(nodes_file(request), "n1\nn2\n").has_value());
+  when("poll", "echo '7 running n[1-2]'");
+  EXPECT_THAT(host.release(request, "7", {1}).error().text(),
+              HasSubstr("the command succeeded, but the job still holds n2"));
+  when("release", "exit 1");
+  EXPECT_EQ(host.release(request, "7", {1}).error().code, ErrorCode::usage);
+  EXPECT_EQ(host.release(request, "7", {2}).error().code, ErrorCode::not_found);
+  when("poll", "echo '7 ended'");
+  EXPECT_EQ(host.release(request, "7", {1}).error().code, ErrorCode::not_found);
+  EXPECT_THAT(host.can_release(request, "7", {0}, false).error().text(),
+              HasSubstr("can't take n1 from job 7"));
+  when("limits", "exit 1");
+  EXPECT_TRUE(host.can_release(request, "7", {1}, false).has_value()) << "the first time nobody is asked";
+  EXPECT_THAT(host.can_release(request, "7", {1}, true).error().text(), HasSubstr("for a second time"));
+}
+
 TEST_F(BatchHostTest, ChecksItsOwnOption) {
   request.spec.batch["poll_interval"] = "often";
   EXPECT_EQ(host.check(request.spec).error().text(),

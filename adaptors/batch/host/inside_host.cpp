@@ -79,15 +79,31 @@ Result<const InsideHost::System*> InsideHost::of(const AllocationRequest& reques
                     fmt::format("'{}' names no batch system: {}", system_file(request).string(), name));
 }
 
+// What only a submission needs is taken and means nothing: it may stand in the user's configuration, and
+// the job has been submitted.
 std::vector<plugin::OptionDoc> InsideHost::options() const {
   auto all = script_options();
-  std::erase_if(all, [](const auto& option) { return option.name == "extra" || option.name == "skip"; });
+  for (const System& system : systems_)
+    for (auto& option : system.host->options()) {
+      const auto is_it = [&](const auto& known) { return known.name == option.name; };
+      if (std::ranges::none_of(all, is_it)) all.push_back(std::move(option));
+    }
   return all;
 }
 
 Result<void> InsideHost::check(const model::PilotSpec& spec) const {
   if (here() == nullptr) return not_in_a_job();
-  return check_script_options(spec, {});
+  model::PilotSpec here_only = spec;
+  here_only.batch.erase("skip");
+  return check_script_options(here_only, {});
+}
+
+Result<std::vector<std::string>> InsideHost::validate(const AllocationRequest& request) {
+  PILOT_TRY_VOID(check(request.spec));
+  const System* system = here();
+  return std::vector<std::string>{
+      fmt::format("the nodes are those of job {} of {}, in which this runs; nothing is submitted",
+                  system->dialect->current_job(variables_), system->dialect->system())};
 }
 
 Result<std::string> InsideHost::render(const AllocationRequest& request) const {
@@ -167,6 +183,19 @@ Result<void> InsideHost::cancel(const AllocationRequest& request, const std::str
   if (has_ended(request, job_id, timing_.cancel)) return ok();
   return make_error(ErrorCode::timed_out,
                     fmt::format("the agents in job {} do not end: {}", job_id, told.complaint("bash")));
+}
+
+Result<void> InsideHost::can_release(const AllocationRequest&, const std::string& job_id,
+                                     const std::vector<int>&, bool) {
+  return make_error(
+      ErrorCode::usage,
+      fmt::format("job {} is not the pilot's own: it runs in it and gives none of it back", job_id),
+      "a pilot that was started with --resource slurm or pbs can shrink");
+}
+
+Result<void> InsideHost::release(const AllocationRequest& request, const std::string& job_id,
+                                 const std::vector<int>& ranks) {
+  return can_release(request, job_id, ranks, false);
 }
 
 Result<void> InsideHost::launch_agent(const AllocationRequest& request, const std::string& job_id, int rank) {

@@ -21,12 +21,17 @@ class InsideHost final : public plugin::BatchAdaptor {
   std::string_view summary() const override { return "nodes of the Slurm or PBS job that this runs in"; }
   std::vector<plugin::OptionDoc> options() const override;
   Result<void> check(const model::PilotSpec& spec) const override;
+  Result<std::vector<std::string>> validate(const plugin::AllocationRequest& request) override;
   Result<std::string> render(const plugin::AllocationRequest& request) const override;
   Result<std::string> submit(const plugin::AllocationRequest& request) override;
   Result<std::vector<plugin::AllocationStatus>> poll(const plugin::AllocationRequest& request,
                                                      const std::vector<std::string>& job_ids) override;
   // Ends the agents.  The job is its owner's and goes on.
   Result<void> cancel(const plugin::AllocationRequest& request, const std::string& job_id) override;
+  Result<void> can_release(const plugin::AllocationRequest& request, const std::string& job_id,
+                           const std::vector<int>& ranks, bool again) override;
+  Result<void> release(const plugin::AllocationRequest& request, const std::string& job_id,
+                       const std::vector<int>& ranks) override;
   Result<void> launch_agent(const plugin::AllocationRequest& request, const std::string& job_id,
                             int rank) override;
 

@@ -118,6 +118,7 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += function("list_nodes", parts.list_nodes);
   text += function("node_memory", parts.node_memory);
   text += function("node_rank", fmt::format("echo {}", parts.rank));
+  text += function("node_name", fmt::format("echo {}", parts.node_name));
   text += function("cores_here", fmt::format("local cores={}\n  echo \"${{cores:-$(nproc)}}\"", parts.cores));
   text += function("scratch_wanted", scratch_wanted(spec.scratch));
   text += function("system_scratch", fmt::format("echo {}", parts.scratch));

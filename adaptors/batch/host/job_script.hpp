@@ -32,6 +32,7 @@ struct JobScript {
   std::string prefix;        // of a directive: "#SBATCH "
   std::string job_id;        // "$SLURM_JOB_ID"
   std::string rank;          // of the node on which on_each_node runs the command: "$SLURM_PROCID"
+  std::string node_name;     // expands to this node's name in list_nodes, or to nothing
   std::string list_nodes;    // prints their names, one a line, in order of their ranks
   std::string node_memory;   // prints lines "NODE BYTES": what the job has there, as far as that is known
   std::string cores;         // expands to the cores that the job has on this node, or to nothing

@@ -149,6 +149,14 @@ keep_agent_running() {
   done
 }
 
+# The rank that this node had when the job began; ranks of tasks shift when nodes before it are given back.
+first_rank() {
+  local name rank
+  name=$(node_name)
+  rank=$(awk -v name="${name%%.*}" '{sub("[.].*", "")} $0 == name {print NR - 1; exit}' "$pilot_dir/allocations/$allocation.nodes")
+  echo "${rank:-$(node_rank)}"
+}
+
 # Tells this node's agent that the job is about to end.
 end_node() {
   local root node=node-$(($1 + first_node))
@@ -214,6 +222,6 @@ run_job() {
 case ${1:-} in
   leave) also_on_each_node /bin/bash "$script" end ;;
   node) run_node "${2:-$(node_rank)}" ;;
-  end) end_node "${2:-$(node_rank)}" ;;
+  end) end_node "${2:-$(first_rank)}" ;;
   *) run_job ;;
 esac

@@ -156,6 +156,18 @@ TEST_F(JobScriptTest, TheWarningReachesTheAgentAndOnlyIt) {
   EXPECT_EQ(record()->cause, "time");
 }
 
+// A node before this one was given back: the task has another rank than the one that began the job.
+TEST_F(JobScriptTest, TheWarningFindsItsAgentAfterNodesHaveGone) {
+  request.nodes = 2;
+  request.first_node = 0;  // so that rank 1 is node-1
+  parts.node_name = "second.example.org";
+  start({"node", "1"});
+  ASSERT_TRUE(says("<node>"));
+  ASSERT_TRUE(write_file(nodes_file(request), "first\nsecond\n").has_value());
+  start({"end"});
+  EXPECT_TRUE(says("told")) << log();
+}
+
 TEST_F(JobScriptTest, ATerminatedJobWaitsForItsAgents) {
   const auto job = start();
   ASSERT_TRUE(says("<node>"));

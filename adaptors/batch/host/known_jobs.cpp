@@ -21,6 +21,14 @@ WallTime from_milliseconds(std::int64_t count) {
   return WallTime{std::chrono::milliseconds(std::clamp<std::int64_t>(count, 0, most))};
 }
 
+constexpr int most_counted = 1000;
+
+// How many times as long as usual an answer counts.
+int patience(model::AllocationPhase phase, int same) {
+  if (phase != model::AllocationPhase::pending && phase != model::AllocationPhase::unknown) return 1;
+  return same < 3 ? 1 : same < 6 ? 2 : 4;
+}
+
 std::string on_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
@@ -29,7 +37,7 @@ std::string on_one_line(std::string text) {
 
 }  // namespace
 
-// JOB HEARD-MS PHASE STARTS-MS ENDS-MS REASON...
+// JOB HEARD-MS PHASE STARTS-MS ENDS-MS SAME REASON...
 KnownJobs KnownJobs::parse(std::string_view text) {
   KnownJobs known;
   std::istringstream lines{std::string(text)};
@@ -37,7 +45,8 @@ KnownJobs KnownJobs::parse(std::string_view text) {
     std::istringstream fields(line);
     std::string job_id, phase, reason;
     std::int64_t heard = 0, starts = 0, ends = 0;
-    if (!(fields >> job_id >> heard >> phase >> starts >> ends)) continue;
+    int same = 0;
+    if (!(fields >> job_id >> heard >> phase >> starts >> ends >> same) || same < 0) continue;
     std::getline(fields >> std::ws, reason);
     const auto found = std::find_if(phases.begin(), phases.end(),
                                     [&](auto candidate) { return model::to_string(candidate) == phase; });
@@ -48,7 +57,7 @@ KnownJobs KnownJobs::parse(std::string_view text) {
     status.reason = reason;
     if (starts > 0) status.starts_at = from_milliseconds(starts);
     if (ends > 0) status.ends_at = from_milliseconds(ends);
-    known.set(std::move(status), from_milliseconds(heard));
+    known.jobs_.insert_or_assign(job_id, Heard{std::move(status), from_milliseconds(heard), same});
   }
   return known;
 }
@@ -57,9 +66,10 @@ std::string KnownJobs::text() const {
   std::string text;
   for (const auto& [job_id, heard] : jobs_) {
     const JobStatus& status = heard.status;
-    text += fmt::format("{} {} {} {} {} {}\n", job_id, milliseconds(heard.at), model::to_string(status.phase),
-                        status.starts_at ? milliseconds(*status.starts_at) : 0,
-                        status.ends_at ? milliseconds(*status.ends_at) : 0, on_one_line(status.reason));
+    text += fmt::format(
+        "{} {} {} {} {} {} {}\n", job_id, milliseconds(heard.at), model::to_string(status.phase),
+        status.starts_at ? milliseconds(*status.starts_at) : 0,
+        status.ends_at ? milliseconds(*status.ends_at) : 0, heard.same, on_one_line(status.reason));
   }
   return text;
 }
@@ -68,12 +78,19 @@ const JobStatus* KnownJobs::find(const std::string& job_id, WallTime now, Durati
   const auto found = jobs_.find(job_id);
   if (found == jobs_.end() || found->second.at > now) return nullptr;
   const bool over = found->second.status.phase == model::AllocationPhase::ended;  // that does not change
-  return over || now - found->second.at < age ? &found->second.status : nullptr;
+  return over || now - found->second.at < age * patience(found->second.status.phase, found->second.same)
+             ? &found->second.status
+             : nullptr;
 }
 
 void KnownJobs::set(JobStatus status, WallTime heard) {
   const std::string job_id = status.job_id;
-  jobs_.insert_or_assign(job_id, Heard{std::move(status), heard});
+  int same = 0;
+  if (const auto before = jobs_.find(job_id); before != jobs_.end())
+    if (before->second.status.phase == status.phase &&
+        on_one_line(before->second.status.reason) == on_one_line(status.reason))
+      same = std::min(before->second.same + 1, most_counted);
+  jobs_.insert_or_assign(job_id, Heard{std::move(status), heard, same});
 }
 
 std::vector<std::string> KnownJobs::worth_asking(WallTime now, Duration age) const {

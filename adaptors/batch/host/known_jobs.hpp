@@ -17,7 +17,9 @@ class KnownJobs {
   static KnownJobs parse(std::string_view text);
   std::string text() const;
 
-  // Null: not heard of since `now` - `age`.  A time in the future (another host's clock) is old.
+  // Null: not heard of since `now` - `age`.  A time in the future (another host's clock) is old.  A job that
+  // waits, or of which nothing is heard, may be looked at less often the longer that goes on: after three
+  // answers that said the same half as often, after six a quarter.
   const JobStatus* find(const std::string& job_id, WallTime now, Duration age) const;
 
   void set(JobStatus status, WallTime heard);
@@ -32,6 +34,7 @@ class KnownJobs {
   struct Heard {
     JobStatus status;  // phase, reason, starts_at and ends_at
     WallTime at{};
+    int same = 0;  // how many answers before it said the same
   };
   std::map<std::string, Heard> jobs_;
 };

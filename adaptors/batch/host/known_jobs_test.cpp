@@ -32,6 +32,30 @@ TEST(KnownJobsTest, AnswersGrowOld) {
   EXPECT_EQ(known.find("7", noon - seconds(1), seconds(10)), nullptr) << "heard by a clock that is ahead";
 }
 
+TEST(KnownJobsTest, AJobThatWaitsLongIsLookedAtLessOften) {
+  KnownJobs known;
+  const auto asked_within = [&](AllocationPhase phase, const std::string& reason) {
+    int questions = 0;
+    for (int second = 0; second < 600; ++second) {
+      const WallTime now = noon + seconds(second);
+      if (known.find("7", now, seconds(10)) != nullptr) continue;
+      known.set(job("7", phase, reason), now);
+      known = KnownJobs::parse(known.text());
+      ++questions;
+    }
+    known.forget("7");
+    return questions;
+  };
+  EXPECT_EQ(asked_within(AllocationPhase::running, "RUNNING"), 60);
+  EXPECT_EQ(asked_within(AllocationPhase::pending, "PENDING, Resources"), 19);
+  EXPECT_EQ(asked_within(AllocationPhase::unknown, "does not answer"), 19);
+  known.set(job("7", AllocationPhase::pending, "Resources"), noon);
+  for (int i = 0; i < 9; ++i) known.set(job("7", AllocationPhase::pending, "Resources"), noon);
+  EXPECT_NE(known.find("7", noon + seconds(39), seconds(10)), nullptr);
+  known.set(job("7", AllocationPhase::pending, "Priority"), noon);
+  EXPECT_EQ(known.find("7", noon + seconds(10), seconds(10)), nullptr) << "something has changed";
+}
+
 TEST(KnownJobsTest, TheEndStays) {
   KnownJobs known;
   known.set(job("7", AllocationPhase::ended), noon);
@@ -67,7 +91,10 @@ TEST(KnownJobsTest, RoundTrip) {
 }
 
 TEST(KnownJobsTest, ADamagedFileIsNoTrouble) {
-  EXPECT_THAT(KnownJobs::parse("rubbish\n12\n13 x running 0 0\n14 1 nonsense 0 0 r\n").text(), IsEmpty());
+  EXPECT_THAT(
+      KnownJobs::parse("rubbish\n12\n13 x running 0 0 0\n14 1 nonsense 0 0 0 r\n15 1 pending 0 0 -1 r\n")
+          .text(),
+      IsEmpty());
   std::mt19937 random(1);
   KnownJobs known;
   known.set(job("12", AllocationPhase::running), noon);

@@ -24,6 +24,21 @@ class PlayDialect final : public BatchDialect {
   std::string current_job(const Variables& variable) const override { return variable("PLAY_JOB"); }
   JobScript script(const plugin::AllocationRequest&) const override { return parts; }
 
+  std::vector<model::Command> ask_for_sizes() const override { return {tool({"sizes"})}; }
+  Result<void> fits(const plugin::AllocationRequest& request,
+                    const std::vector<proc::CommandResult>& answers) const override {
+    if (!answers[0].succeeded() || answers[0].out.empty()) return ok();
+    const int most = std::stoi(answers[0].out);
+    if (request.nodes <= most) return ok();
+    return make_error(ErrorCode::usage, "there are only " + std::to_string(most) + " nodes");
+  }
+  model::Command judge(const plugin::AllocationRequest&, const std::filesystem::path& script) const override {
+    return tool({"judge", script.string()});
+  }
+  Result<std::string> judged(const proc::CommandResult& answer) const override {
+    if (!answer.succeeded()) return complaint(answer);
+    return answer.out;
+  }
   model::Command submit(const plugin::AllocationRequest&, const std::filesystem::path&) const override {
     return tool({"submit"});
   }
@@ -53,11 +68,17 @@ class PlayDialect final : public BatchDialect {
   Result<void> cancelled(const proc::CommandResult& answer) const override {
     return answer.succeeded() ? ok() : Result<void>(complaint(answer));
   }
-  model::Command release(const std::string& id, const std::vector<std::string>&,
-                         const std::vector<std::string>&) const override {
-    return tool({"release", id});
+  model::Command ask_for_limits() const override { return tool({"limits"}); }
+  Result<void> may_release_again(const proc::CommandResult& answer) const override {
+    return answer.succeeded() ? ok() : Result<void>(complaint(answer));
   }
-  Result<void> released(const proc::CommandResult&) const override { return ok(); }
+  model::Command release(const std::string& id, const std::vector<std::string>& kept,
+                         const std::vector<std::string>& dropped) const override {
+    return tool({"release", id, "keep"}, kept, dropped);
+  }
+  Result<void> released(const proc::CommandResult& answer) const override {
+    return answer.succeeded() ? ok() : Result<void>(complaint(answer));
+  }
   model::Command run_on(const std::string& id, const std::string& node,
                         const std::vector<std::string>&) const override {
     return tool({"run", id, node});
@@ -66,11 +87,14 @@ class PlayDialect final : public BatchDialect {
   JobScript parts;  // of script()
 
  private:
-  model::Command tool(std::vector<std::string> arguments, const std::vector<std::string>& more = {}) const {
+  model::Command tool(std::vector<std::string> arguments, const std::vector<std::string>& more = {},
+                      const std::vector<std::string>& dropped = {}) const {
     model::Command command;
     command.argv = {folder_ + "/tool"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.argv.insert(command.argv.end(), more.begin(), more.end());
+    if (!dropped.empty()) command.argv.emplace_back("drop");
+    command.argv.insert(command.argv.end(), dropped.begin(), dropped.end());
     command.directory = "/";
     return command;
   }

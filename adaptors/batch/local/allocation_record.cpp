@@ -21,9 +21,14 @@ model::ProcessIdentity process_from(const json& value) {
 }
 
 json to_json(const NodeRecord& node) {
-  return {{"rank", node.rank},           {"address", node.address},     {"reserved", node.reserved},
-          {"cores", node.cores},         {"memory", node.memory.count}, {"scratch", node.scratch},
-          {"agent", to_json(node.agent)}};
+  return {{"rank", node.rank},
+          {"address", node.address},
+          {"reserved", node.reserved},
+          {"cores", node.cores},
+          {"memory", node.memory.count},
+          {"scratch", node.scratch},
+          {"agent", to_json(node.agent)},
+          {"given_back", node.given_back}};
 }
 
 NodeRecord node_from(const json& value) {
@@ -33,7 +38,8 @@ NodeRecord node_from(const json& value) {
           value.at("cores").get<int>(),
           Bytes{value.at("memory").get<std::uint64_t>()},
           value.at("scratch").get<std::string>(),
-          process_from(value.at("agent"))};
+          process_from(value.at("agent")),
+          value.value("given_back", false)};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct NodeRecord {
   Bytes memory;
   std::string scratch;
   model::ProcessIdentity agent;  // of the last one that was started
+  bool given_back = false;
   bool operator==(const NodeRecord&) const = default;
 };
 

@@ -78,7 +78,8 @@ AllocationRecord plan_nodes(const AllocationRequest& request, const std::vector<
                     share.cores,
                     share.memory,
                     "",
-                    {}};
+                    {},
+                    false};
     node.scratch = record.scratch + "/" + node_name(request, node);
     record.nodes.push_back(std::move(node));
   }
@@ -167,9 +168,13 @@ Result<void> start_agents(const AllocationRequest& request, AllocationRecord& re
 }
 
 std::string count_of_agents(const AllocationRecord& record) {
-  std::size_t alive = 0;
-  for (const NodeRecord& node : record.nodes) alive += proc::is_alive(node.agent) ? 1u : 0u;
-  return alive == record.nodes.size() ? "" : fmt::format("{} of {} agents run", alive, record.nodes.size());
+  std::size_t alive = 0, all = 0;
+  for (const NodeRecord& node : record.nodes) {
+    if (node.given_back) continue;
+    ++all;
+    alive += proc::is_alive(node.agent) ? 1u : 0u;
+  }
+  return alive == all ? "" : fmt::format("{} of {} agents run", alive, all);
 }
 
 plugin::AllocationStatus status_of(const AllocationRequest& request, const std::string& job_id) {
@@ -215,6 +220,14 @@ Result<void> LocalAdaptor::check(const model::PilotSpec& spec) const {
                     format_bytes(spec.memory_per_node), format_bytes(wanted), format_bytes(machine.memory)),
         "less for node.memory, or fewer nodes");
   return ok();
+}
+
+Result<std::vector<std::string>> LocalAdaptor::validate(const AllocationRequest& request) {
+  PILOT_TRY_VOID(check(request.spec));
+  const Machine machine = this_machine();
+  return std::vector<std::string>{fmt::format("this machine has {} cores and {} for {} node{}", machine.cores,
+                                              format_bytes(machine.memory), request.nodes,
+                                              request.nodes == 1 ? "" : "s")};
 }
 
 Result<std::string> LocalAdaptor::render(const AllocationRequest& request) const {
@@ -279,6 +292,28 @@ Result<void> LocalAdaptor::cancel(const AllocationRequest& request, const std::s
   return remove_tree(record.scratch);
 }
 
+Result<void> LocalAdaptor::can_release(const AllocationRequest&, const std::string&, const std::vector<int>&,
+                                       bool) {
+  return ok();
+}
+
+// Its agent has ended and its address is free: what is left to do is not to start it again.
+Result<void> LocalAdaptor::release(const AllocationRequest& request, const std::string&,
+                                   const std::vector<int>& ranks) {
+  const auto path = record_path(request.pilot_dir, request.allocation);
+  const RecordLock lock(path);
+  PILOT_TRY(AllocationRecord record, read_record(path));
+  for (const int rank : ranks) {
+    if (rank < 0 || rank >= static_cast<int>(record.nodes.size()))
+      return make_error(ErrorCode::not_found,
+                        fmt::format("allocation {} has no node of rank {}", request.allocation, rank));
+    NodeRecord& node = record.nodes[static_cast<std::size_t>(rank)];
+    node.given_back = true;
+    if (node.agent) proc::send_signal(node.agent, SIGTERM);  // in case that it has not ended yet
+  }
+  return write_record(path, record);
+}
+
 Result<void> LocalAdaptor::launch_agent(const AllocationRequest& request, const std::string& job_id,
                                         int rank) {
   const auto path = record_path(request.pilot_dir, request.allocation);
@@ -294,6 +329,8 @@ Result<void> LocalAdaptor::launch_agent(const AllocationRequest& request, const 
     return make_error(ErrorCode::not_found,
                       fmt::format("allocation {} has no node of rank {}", request.allocation, rank));
   NodeRecord& node = record.nodes[static_cast<std::size_t>(rank)];
+  if (node.given_back)
+    return make_error(ErrorCode::not_found, fmt::format("{} was given back", node_name(request, node)));
   if (proc::is_alive(node.agent)) return ok();
   std::vector<Reservation> reservation;
   if (node.reserved) {

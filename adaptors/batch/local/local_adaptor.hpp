@@ -13,11 +13,16 @@ class LocalAdaptor final : public plugin::BatchAdaptor {
   }
   std::vector<plugin::OptionDoc> options() const override { return {}; }
   Result<void> check(const model::PilotSpec& spec) const override;
+  Result<std::vector<std::string>> validate(const plugin::AllocationRequest& request) override;
   Result<std::string> render(const plugin::AllocationRequest& request) const override;
   Result<std::string> submit(const plugin::AllocationRequest& request) override;
   Result<std::vector<plugin::AllocationStatus>> poll(const plugin::AllocationRequest& request,
                                                      const std::vector<std::string>& job_ids) override;
   Result<void> cancel(const plugin::AllocationRequest& request, const std::string& job_id) override;
+  Result<void> can_release(const plugin::AllocationRequest& request, const std::string& job_id,
+                           const std::vector<int>& ranks, bool again) override;
+  Result<void> release(const plugin::AllocationRequest& request, const std::string& job_id,
+                       const std::vector<int>& ranks) override;
   Result<void> launch_agent(const plugin::AllocationRequest& request, const std::string& job_id,
                             int rank) override;
 };

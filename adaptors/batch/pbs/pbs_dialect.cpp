@@ -6,6 +6,7 @@
 
 #include "adaptors/batch/pbs/complaints.hpp"
 #include "adaptors/batch/pbs/job_states.hpp"
+#include "adaptors/batch/pbs/queues.hpp"
 
 namespace pilot::adaptors::pbs {
 namespace {
@@ -46,6 +47,7 @@ host::JobScript PbsDialect::script(const AllocationRequest& request) const {
   parts.prefix = "#PBS ";
   parts.job_id = "$PBS_JOBID";
   parts.rank = "\"$PBS_NODENUM\"";
+  parts.node_name = "\"$(hostname)\"";
   // Without ncpus in the request, NCPUS is 1 although the whole node is ours.
   if (host::option(spec, "chunk").find("ncpus=") != std::string::npos) parts.cores = "${NCPUS:-}";
   parts.submit_host = "\"$PBS_O_HOST\"";
@@ -56,6 +58,24 @@ host::JobScript PbsDialect::script(const AllocationRequest& request) const {
   parts.writes_own_output = true;
   if (spec.walltime && *spec.walltime > 2 * end_lead) parts.warning_after = *spec.walltime - end_lead;
   return parts;
+}
+
+std::vector<model::Command> PbsDialect::ask_for_sizes() const {
+  return {asking({"qstat", "-Qf", "-F", "json"}), asking({"pbsnodes", "-av", "-F", "json"})};
+}
+
+Result<void> PbsDialect::fits(const AllocationRequest& request,
+                              const std::vector<proc::CommandResult>& answers) const {
+  if (answers.at(0).succeeded()) PILOT_TRY_VOID(fits_queue(request, parse_queues(answers[0].out)));
+  return answers.at(1).succeeded() ? fits_nodes(request, parse_nodes(answers[1].out)) : ok();
+}
+
+model::Command PbsDialect::judge(const AllocationRequest&, const std::filesystem::path&) const {
+  return {};
+}
+
+Result<std::string> PbsDialect::judged(const proc::CommandResult&) const {
+  return std::string();
 }
 
 model::Command PbsDialect::submit(const AllocationRequest& request,
@@ -112,6 +132,14 @@ model::Command PbsDialect::cancel(const std::string& job_id) const {
 Result<void> PbsDialect::cancelled(const proc::CommandResult& answer) const {
   if (answer.succeeded() || is_unknown_job(answer)) return ok();
   return complaint("qdel", answer);
+}
+
+model::Command PbsDialect::ask_for_limits() const {
+  return {};
+}
+
+Result<void> PbsDialect::may_release_again(const proc::CommandResult&) const {
+  return ok();
 }
 
 model::Command PbsDialect::release(const std::string& job_id, const std::vector<std::string>&,

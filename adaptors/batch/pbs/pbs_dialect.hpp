@@ -16,6 +16,12 @@ class PbsDialect final : public host::BatchDialect {
   std::string current_job(const Variables& variable) const override { return variable("PBS_JOBID"); }
   host::JobScript script(const plugin::AllocationRequest& request) const override;
 
+  std::vector<model::Command> ask_for_sizes() const override;
+  Result<void> fits(const plugin::AllocationRequest& request,
+                    const std::vector<proc::CommandResult>& answers) const override;
+  model::Command judge(const plugin::AllocationRequest& request,
+                       const std::filesystem::path& script) const override;
+  Result<std::string> judged(const proc::CommandResult& answer) const override;
   model::Command submit(const plugin::AllocationRequest& request,
                         const std::filesystem::path& script) const override;
   Result<std::string> submitted(const proc::CommandResult& answer) const override;
@@ -28,6 +34,8 @@ class PbsDialect final : public host::BatchDialect {
   Result<std::vector<host::JobStatus>> remembered(const proc::CommandResult& answer) const override;
   model::Command cancel(const std::string& job_id) const override;
   Result<void> cancelled(const proc::CommandResult& answer) const override;
+  model::Command ask_for_limits() const override;
+  Result<void> may_release_again(const proc::CommandResult& answer) const override;
   model::Command release(const std::string& job_id, const std::vector<std::string>& kept,
                          const std::vector<std::string>& dropped) const override;
   Result<void> released(const proc::CommandResult& answer) const override;

@@ -29,6 +29,7 @@ constexpr std::array complaints{
               "this host belongs to no Slurm cluster"},
     Complaint{"Access/permission denied", ErrorCode::failed, "it is somebody else's job"},
     Complaint{"Invalid job id", ErrorCode::not_found, ""},
+    Complaint{"allocation failure", ErrorCode::usage, what_there_is},
     Complaint{"partition", ErrorCode::usage, "'sinfo' lists partitions"},
     Complaint{"account", ErrorCode::usage, "'sacctmgr show associations user=$USER' lists accounts"},
     Complaint{"qos", ErrorCode::usage, "'sacctmgr show qos' lists them"},

@@ -8,6 +8,7 @@
 #include "adaptors/batch/slurm/complaints.hpp"
 #include "adaptors/batch/slurm/directives.hpp"
 #include "adaptors/batch/slurm/job_states.hpp"
+#include "adaptors/batch/slurm/partitions.hpp"
 #include "pilot/model/host_list.hpp"
 
 namespace pilot::adaptors::slurm {
@@ -70,6 +71,7 @@ host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
   parts.prefix = "#SBATCH ";
   parts.job_id = "$SLURM_JOB_ID";
   parts.rank = "\"$SLURM_PROCID\"";
+  parts.node_name = "\"${SLURMD_NODENAME:-}\"";
   parts.cores = "${SLURM_CPUS_ON_NODE:-}";
   parts.submit_host = "\"$SLURM_SUBMIT_HOST\"";
   parts.scratch = "\"${SLURM_TMPDIR:-}\"";
@@ -85,8 +87,43 @@ host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
       "\\\n"
       "    --cpu-bind=none --no-kill --kill-on-bad-exit=0 --wait=0 --export=ALL";
   parts.on_each_node = srun + " \"$@\"";
-  parts.also_on_each_node = srun + " --overlap \"$@\"";
+  // Nodes may have been given back since the job began, and then its variables are not true any more.
+  parts.also_on_each_node =
+      "(\n"
+      "    now=$(squeue --noheader --jobs=\"$SLURM_JOB_ID\" --format=%D)\n"
+      "    SLURM_JOB_NUM_NODES=${now:-$SLURM_JOB_NUM_NODES}\n"
+      "    unset SLURM_NNODES SLURM_NPROCS SLURM_NTASKS SLURM_NODELIST SLURM_JOB_NODELIST "
+      "SLURM_TASKS_PER_NODE \\\n"
+      "      SLURM_JOB_CPUS_PER_NODE\n    " +
+      srun + " --overlap \"$@\"\n  )";
   return parts;
+}
+
+std::vector<model::Command> SlurmDialect::ask_for_sizes() const {
+  return {asking({"sinfo", "--noheader", std::string(partition_format)})};
+}
+
+Result<void> SlurmDialect::fits(const AllocationRequest& request,
+                                const std::vector<proc::CommandResult>& answers) const {
+  if (!answers.at(0).succeeded()) return ok();
+  return fits_partition(request, parse_partitions(answers[0].out));
+}
+
+model::Command SlurmDialect::judge(const AllocationRequest& request,
+                                   const std::filesystem::path& script) const {
+  model::Command command = submit(request, script);
+  command.argv.insert(command.argv.end() - 1, "--test-only");
+  command.directory = "/";
+  return command;
+}
+
+// "sbatch: Job 11 to start at 2026-11-29T19:50:45 using 2 processors on nodes node[01-02] in partition
+// normal"
+Result<std::string> SlurmDialect::judged(const proc::CommandResult& answer) const {
+  if (!answer.succeeded()) return complaint("sbatch", answer);
+  const auto at = answer.err.find(" to start at ");
+  if (at == std::string::npos) return std::string("it would be taken");
+  return "it would start" + answer.err.substr(at + 9, answer.err.find('\n', at) - at - 9);
 }
 
 model::Command SlurmDialect::submit(const AllocationRequest& request,
@@ -181,9 +218,25 @@ Result<void> SlurmDialect::cancelled(const proc::CommandResult& answer) const {
   return complaint("scancel", answer);
 }
 
+// Without slurmdbd the first update of a job's size goes through, and every later one waits for ever for an
+// index of its database.
+model::Command SlurmDialect::ask_for_limits() const {
+  return asking({"scontrol", "show", "config"});
+}
+
+Result<void> SlurmDialect::may_release_again(const proc::CommandResult& answer) const {
+  if (!answer.succeeded()) return complaint("scontrol", answer);
+  for (const std::string_view line : split(answer.out, '\n'))
+    if (line.starts_with("AccountingStorageType") && line.ends_with("/slurmdbd")) return ok();
+  return make_error(ErrorCode::usage, "this Slurm has no slurmdbd, and so resizes a job only once",
+                    "give other nodes back, or all nodes of an allocation at once");
+}
+
+// Within a job scontrol would leave scripts in the current folder.
 model::Command SlurmDialect::release(const std::string& job_id, const std::vector<std::string>& kept,
                                      const std::vector<std::string>&) const {
-  return asking({"scontrol", "update", "JobId=" + job_id, "NodeList=" + model::compress_hosts(kept)});
+  return asking({"-u", "SLURM_JOB_ID", "-u", "SLURM_JOBID", "scontrol", "update", "JobId=" + job_id,
+                 "NodeList=" + model::compress_hosts(kept)});
 }
 
 Result<void> SlurmDialect::released(const proc::CommandResult& answer) const {

@@ -229,10 +229,22 @@ TEST(SlurmCancelTest, WhatIsGoneIsCancelled) {
 TEST(SlurmReleaseTest, KeepsTheOthers) {
   EXPECT_THAT(slurm.release("42", {"n1", "n2", "n4"}, {"n3"}).argv,
               testing::IsSupersetOf({"scontrol", "update", "JobId=42", "NodeList=n[1-2,4]"}));
+  EXPECT_THAT(slurm.release("42", {"n1"}, {"n3"}).argv, testing::IsSupersetOf({"-u", "SLURM_JOB_ID"}))
+      << "else scontrol writes files into the current folder";
   const auto again = slurm.released(recorded("shrink_nodelist")).error();
   EXPECT_EQ(again.code, ErrorCode::unavailable);
   EXPECT_THAT(again.text(), HasSubstr("without slurmdbd a job is resized only once"));
   EXPECT_EQ(slurm.released(recorded("shrink_unknown_job")).error().code, ErrorCode::not_found);
+}
+
+TEST(SlurmReleaseTest, OnlyOnceWithoutADatabase) {
+  const auto once = slurm.may_release_again(recorded("scontrol_show_config"));
+  ASSERT_FALSE(once.has_value());
+  EXPECT_EQ(once.error().code, ErrorCode::usage);
+  proc::CommandResult answer;
+  answer.out = "AccountingStorageTRES   = cpu\nAccountingStorageType   = accounting_storage/slurmdbd\n";
+  EXPECT_TRUE(slurm.may_release_again(answer).has_value());
+  EXPECT_EQ(slurm.may_release_again(recorded("ctld_down_squeue")).error().code, ErrorCode::unavailable);
 }
 
 TEST(SlurmRunTest, OnOneNodeBesideWhatRunsThere) {

@@ -95,7 +95,11 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
                                   options.controllers, base.size(), base.size() == 1 ? "" : "s"),
                       "each controller wants a node of its own: more nodes, or 'controllers: 1'");
   }
-  const int in_base = options.brokers == 0 ? static_cast<int>(base.size()) : options.brokers;
+  const bool shrinks = !kept.empty();  // a base that gave nodes back has fewer brokers than it began with
+  const int size = static_cast<int>(base.size());
+  const int in_base = options.brokers == 0 ? size
+                      : shrinks            ? std::min(options.brokers, size)
+                                           : options.brokers;
   if (in_base > static_cast<int>(base.size())) {
     return make_error(ErrorCode::usage,
                       fmt::format("kafka.brokers is {}, but there are {} nodes", in_base, base.size()),

@@ -128,6 +128,7 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   spec.id = "kafka/" + server.name;
   spec.role = broker ? "broker" : "controller";
   spec.node = server.node;
+  spec.bound = !broker;  // the voters are set when the cluster is made
   spec.stage = broker ? 1 : 0;
   spec.command = server_command(input, server, broker);
   spec.directories = {server.folder, server.folder + "/data", server.folder + "/tmp"};

@@ -70,6 +70,9 @@ class FakeBatch : public plugin::BatchAdaptor {
   std::string_view summary() const override { return ""; }
   std::vector<plugin::OptionDoc> options() const override { return {}; }
   Result<void> check(const model::PilotSpec&) const override { return ok(); }
+  Result<std::vector<std::string>> validate(const plugin::AllocationRequest&) override {
+    return std::vector<std::string>{};
+  }
   Result<std::string> render(const plugin::AllocationRequest&) const override { return std::string(); }
   Result<std::string> submit(const plugin::AllocationRequest&) override { return std::string("job"); }
   Result<std::vector<plugin::AllocationStatus>> poll(const plugin::AllocationRequest&,
@@ -77,6 +80,14 @@ class FakeBatch : public plugin::BatchAdaptor {
     return std::vector<plugin::AllocationStatus>{};
   }
   Result<void> cancel(const plugin::AllocationRequest&, const std::string&) override { return ok(); }
+  Result<void> can_release(const plugin::AllocationRequest&, const std::string&, const std::vector<int>&,
+                           bool) override {
+    return ok();
+  }
+  Result<void> release(const plugin::AllocationRequest&, const std::string&,
+                       const std::vector<int>&) override {
+    return ok();
+  }
   Result<void> launch_agent(const plugin::AllocationRequest&, const std::string&, int rank) override {
     on_launch_(rank);  // from a thread of the head
     return ok();

@@ -245,6 +245,46 @@ TEST_P(BatchSystem, AnAgentWithoutItsScriptRunsAgain) {
   ASSERT_TRUE(eventually([&] { return agents().size() == 2 && agents()[1].pid != before.pid; }));
 }
 
+TEST_P(BatchContract, SomeNodesAreGivenBackAndTheOthersStay) {
+  const auto three = request(3);
+  const std::string job = submit(three);
+  ASSERT_TRUE(eventually([&] { return agents().size() == 3; }));
+  ASSERT_TRUE(adaptor->can_release(three, job, {1}, false).has_value());
+  kill(agents()[1].pid, SIGTERM);  // as the head tells it to
+  ASSERT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 2}; }));
+  const auto released = adaptor->release(three, job, {1});
+  ASSERT_TRUE(released.has_value()) << released.error().text();
+  EXPECT_TRUE(adaptor->release(three, job, {1}).has_value()) << "it can be repeated";
+  EXPECT_EQ(poll(three, job).phase, AllocationPhase::running) << poll(three, job).reason;
+  EXPECT_EQ(adaptor->launch_agent(three, job, 1).error().code, ErrorCode::not_found);
+  EXPECT_EQ(adaptor->release(three, job, {7}).error().code, ErrorCode::not_found);
+  EXPECT_THAT(ranks(), ElementsAre(0, 2));
+  const Agent last = agents()[1];
+  kill(last.pid, SIGKILL);
+  EXPECT_TRUE(eventually([&] {
+    (void)adaptor->launch_agent(three, job, 2);
+    return agents().size() == 2 && agents()[1].pid != last.pid;
+  })) << "its rank is what it was";
+  ASSERT_TRUE(adaptor->cancel(three, job).has_value());
+  EXPECT_FALSE(is_batch_system() && adaptor->release(three, job, {2}).has_value()) << "the job is over";
+}
+
+// The limits that were recorded: the script's node, and without slurmdbd a second time.
+TEST_P(BatchSystem, SaysWhatCannotBeGivenBack) {
+  const auto three = request(3);
+  const std::string job = submit(three);
+  ASSERT_TRUE(eventually([&] { return agents().size() == 3; }));
+  const auto first = adaptor->can_release(three, job, {0, 1}, false);
+  ASSERT_FALSE(first.has_value());
+  EXPECT_EQ(first.error().code, ErrorCode::usage);
+  EXPECT_THAT(first.error().message, HasSubstr("can't take node01 from job"));
+  const auto again = adaptor->can_release(three, job, {1}, true);
+  EXPECT_EQ(again.has_value(), GetParam() == "pbs");
+  if (again.has_error()) {
+    EXPECT_THAT(again.error().text(), HasSubstr("resizes a job only once"));
+  }
+}
+
 TEST_P(BatchContract, TwoPilotsDoNotMeet) {
   const auto first = request(2);
   const auto second = request(2);

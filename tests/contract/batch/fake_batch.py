@@ -120,6 +120,17 @@ def end_processes(number):
         time.sleep(0.02)
 
 
+def keep_nodes(job, kept):
+    """The others are lost to the job, with all that runs there."""
+    dropped = [host for host in job["hosts"] if host not in kept]
+    change(job["number"], hosts=[host for host in job["hosts"] if host in kept], resized=True)
+    for pid in list(processes_of(job["number"])):
+        with contextlib.suppress(OSError):
+            environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            if any(f"FAKE_BATCH_NODE={host}".encode() in environment for host in dropped):
+                os.kill(pid, signal.SIGKILL)
+
+
 def cancel(job):
     if job["state"] == "pending":
         change(job["number"], state="ended", cancelled=True, end=int(time.time()))
@@ -203,7 +214,7 @@ class Slurm:
             ends = job.get("end", job["start"] + job["walltime"]) if job["fits"] else "N/A"
             print(options["format"].replace("%i", str(job["number"])).replace("%T", state).replace("%r", reason)
                   .replace("%S", str(job["start"])).replace("%e", str(ends)).replace("%N", ",".join(job["hosts"]))
-                  .replace("%k", job["comment"]))
+                  .replace("%k", job["comment"]).replace("%D", str(len(job["hosts"]))))
 
     @staticmethod
     def sacct(_):
@@ -218,10 +229,30 @@ class Slurm:
 
     @staticmethod
     def scontrol(arguments):
-        if arguments[:2] == ["show", "hostnames"]:
+        if arguments[:2] == ["show", "config"]:
+            print("AccountingStorageType   = accounting_storage/none\nBOOT_TIME               = now")
+        elif arguments[0] == "update":
+            Slurm.resize(dict(word.split("=", 1) for word in arguments[1:]))
+        elif arguments[:2] == ["show", "hostnames"]:
             print("\n".join(arguments[2].split(",")))
         elif "job" in arguments and (job := load(arguments[-1])):
             print(f"JobId={job['number']} " + " ".join(f"Nodes={n} CPU_IDs=0-3 Mem=512 GRES=" for n in job["hosts"]))
+
+    @staticmethod
+    def resize(options):
+        if (FOLDER / "down").exists():
+            fail(1, f"slurm_update error: {Slurm.DOWN}")
+        job = load(options["JobId"])
+        if not job or job["state"] != "running":
+            fail(1, f"Invalid job id specified for job {options['JobId']}")
+        kept = [f"node{int(n):02}" for word in re.findall(r"[\d,-]+", options["NodeList"].replace("node", ""))
+                for part in word.split(",") for n in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)]
+        if job["hosts"][0] not in kept:
+            fail(1, f"Invalid node name specified for job {job['number']}")
+        if job.get("resized"):
+            fail(1, "Job update not available right now, the DB index is being set, try again in a bit for job "
+                 f"{job['number']}")
+        keep_nodes(job, kept)
 
     @staticmethod
     def srun(arguments):
@@ -236,7 +267,7 @@ class Slurm:
         nodes = options["--nodelist"].split(",") if "--nodelist" in options else job["hosts"]
         sys.exit(run_on(nodes, arguments, lambda node: {
             **os.environ, MARK: mark_of(number), "SLURM_PROCID": str(job["hosts"].index(node)),
-            "SLURM_CPUS_ON_NODE": "4"}))
+            "SLURM_CPUS_ON_NODE": "4", "SLURMD_NODENAME": node, "FAKE_BATCH_NODE": node}))
 
 
 # ---- PBS --------------------------------------------------------------------------------------------------
@@ -325,6 +356,22 @@ class Pbs:
         cancel(job)
 
     @staticmethod
+    def pbs_release_nodes(arguments):
+        Pbs.check_up("pbs_release_nodes", 162)
+        job, nodes = load(arguments[1].split(".")[0]), arguments[2:]
+        if not job:
+            fail(153, f"pbs_release_nodes: Unknown Job Id {arguments[1]}")
+        if job["state"] != "running":
+            fail(35, "pbs_release_nodes: Job has finished")
+        if time.time() < job["start"] + 2:
+            fail(168, "pbs_release_nodes: Request invalid for state of job ")
+        if job["hosts"][0] in nodes:
+            fail(162, f"pbs_release_nodes: Can't free '{job['hosts'][0]}' since it's on a primary execution host ")
+        if not set(nodes) <= set(job["hosts"]):
+            fail(162, "pbs_release_nodes: Server returned error 15010 for job ")
+        keep_nodes(job, [host for host in job["hosts"] if host not in nodes])
+
+    @staticmethod
     def job_here(tool):
         job = load(os.environ.get("PBS_JOBID", "none").split(".")[0])
         if not job:
@@ -334,7 +381,7 @@ class Pbs:
     @staticmethod
     def task_environment(job, node):  # nothing of the user's
         return {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), MARK: mark_of(job["number"]),
-                "FAKE_BATCH_DIR": str(FOLDER), "PBS_JOBID": f"{job['number']}.head",
+                "FAKE_BATCH_DIR": str(FOLDER), "FAKE_BATCH_NODE": node, "PBS_JOBID": f"{job['number']}.head",
                 "PBS_NODENUM": str(job["hosts"].index(node)), "PBS_NODEFILE": str(FOLDER / f"{job['number']}.nodes")}
 
     @staticmethod
@@ -352,7 +399,7 @@ class Pbs:
 
 SYSTEMS = {"slurm": Slurm, "pbs": Pbs}
 TOOLS = {"slurm": ["sbatch", "squeue", "sacct", "scancel", "scontrol", "srun"],
-         "pbs": ["qsub", "qstat", "qselect", "qdel", "pbsdsh", "pbs_tmrsh"]}
+         "pbs": ["qsub", "qstat", "qselect", "qdel", "pbsdsh", "pbs_tmrsh", "pbs_release_nodes"]}
 
 
 def main():

@@ -1,0 +1,287 @@
+// Which nodes a shrinking pilot gives back, and how the batch system gets them: an extension that is empty
+// ends with its job; a job that keeps nodes is made smaller, once for all nodes that leave it together, since
+// some systems can do that only once.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "pilot/agent/head_core.hpp"
+
+namespace pilot::agent {
+
+using model::AllocationPhase;
+using model::NodePhase;
+using model::PilotPhase;
+
+namespace {
+
+constexpr const char* base = "a0";
+
+bool is_in(const std::vector<std::string>& all, const std::string& one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+// The first of the groups, in their order, that have `wanted` members together; none: there are no such.
+std::optional<std::vector<std::size_t>> groups_of(const std::vector<std::size_t>& sizes, std::size_t wanted) {
+  std::vector<std::vector<bool>> reachable(sizes.size() + 1, std::vector<bool>(wanted + 1, false));
+  reachable[sizes.size()][0] = true;  // by groups from i on
+  for (std::size_t i = sizes.size(); i-- > 0;)
+    for (std::size_t sum = 0; sum <= wanted; ++sum)
+      reachable[i][sum] =
+          reachable[i + 1][sum] || (sizes[i] > 0 && sizes[i] <= sum && reachable[i + 1][sum - sizes[i]]);
+  if (!reachable[0][wanted]) return std::nullopt;
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0 || sizes[i] > wanted || !reachable[i + 1][wanted - sizes[i]]) continue;
+    taken.push_back(i);
+    wanted -= sizes[i];
+  }
+  return taken;
+}
+
+}  // namespace
+
+// --- which nodes -----------------------------------------------------------------------------------------
+
+void HeadCore::shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish) {
+  if (shrinking_)
+    return send(
+        peer, model::Refused{make_error(ErrorCode::unavailable, "other nodes are being chosen", "try again")},
+        id);
+  shrinking_ = Shrinking{peer, id, wish, {}, {}};
+  choose_and_check();
+}
+
+void HeadCore::choose_and_check() {
+  const auto nodes = choose_nodes_to_give_back();
+  if (nodes.has_error()) {
+    const Shrinking done = *std::exchange(shrinking_, std::nullopt);
+    return send(done.peer, model::Refused{nodes.error()}, done.id);
+  }
+  shrinking_->nodes = nodes.value();
+  auto parts = parts_of(nodes.value());
+  if (parts.empty()) return begin_shrinking();
+  out_.effects.push_back(CheckRelease{std::move(parts)});
+}
+
+HeadOutput HeadCore::release_checked(const std::map<std::string, Error>& refused) {
+  if (!shrinking_) return take();
+  if (refused.empty()) {
+    begin_shrinking();
+    return take();
+  }
+  for (const auto& [allocation, error] : refused) {
+    const bool named = std::ranges::any_of(shrinking_->wish.nodes, [&](const std::string& node) {
+      const auto found = state_.nodes.find(node);
+      return found != state_.nodes.end() && found->second.info.allocation == allocation;
+    });
+    if (named || !shrinking_->unwilling.emplace(allocation, error).second) {
+      const Shrinking done = *std::exchange(shrinking_, std::nullopt);
+      send(done.peer, model::Refused{error}, done.id);
+      return take();
+    }
+  }
+  choose_and_check();
+  return take();
+}
+
+void HeadCore::begin_shrinking() {
+  const Shrinking done = *std::exchange(shrinking_, std::nullopt);
+  for (const auto& node : done.nodes) cordon(node, {});
+  send(done.peer, model::ShrinkPlanned{done.nodes}, done.id);
+}
+
+Result<void> HeadCore::may_give_back(const std::string& node) const {
+  const auto found = state_.nodes.find(node);
+  if (found == state_.nodes.end() || found->second.phase == NodePhase::released)
+    return make_error(ErrorCode::not_found, fmt::format("'{}' has no node '{}'", state_.spec.name, node),
+                      fmt::format("'pilot status {}' lists them", state_.spec.name));
+  constexpr const char* until_stop = "it stays until the pilot stops";
+  if (state_.head && state_.head->endpoint.find("//" + found->second.info.address + ":") != std::string::npos)
+    return make_error(ErrorCode::usage, fmt::format("the head agent runs on {}", node), until_stop);
+  for (const auto& [framework, cluster] : state_.clusters)
+    for (const auto& service : cluster.plan.services)
+      if (service.node == node && service.bound)
+        return make_error(ErrorCode::usage, fmt::format("{} runs on {} and can't leave it", service.id, node),
+                          until_stop);
+  return ok();
+}
+
+// Those that end first come first, of the others the latest: it holds less.  The base is the last.
+std::vector<std::string> HeadCore::allocations_by_cost() const {
+  std::vector<std::string> names;
+  for (const auto& [id, allocation] : state_.allocations)
+    if (id != base && allocation.phase != AllocationPhase::ended) names.push_back(id);
+  std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
+    const auto& one = state_.allocations.at(a);
+    const auto& other = state_.allocations.at(b);
+    const auto one_ends = one.ends_at().value_or(WallTime::max());
+    const auto other_ends = other.ends_at().value_or(WallTime::max());
+    return one_ends != other_ends ? one_ends < other_ends : one.first_node > other.first_node;
+  });
+  names.emplace_back(base);
+  return names;
+}
+
+// Those of its nodes that may be chosen as well, the last first.
+std::vector<std::string> HeadCore::free_to_go(const std::string& allocation,
+                                              const std::vector<std::string>& chosen) const {
+  std::vector<std::string> nodes;
+  for (const auto& node : usable_nodes()) {
+    const auto& state = state_.nodes.at(node);
+    if (state.info.allocation == allocation && !state.draining && !is_in(chosen, node) && may_give_back(node))
+      nodes.insert(nodes.begin(), node);
+  }
+  return nodes;
+}
+
+// When these go and those that are going, nothing is left of it.
+bool HeadCore::goes_as_a_whole(const std::string& allocation, const std::vector<std::string>& chosen) const {
+  const auto nodes = state_.nodes_of(allocation);
+  return allocation != base && static_cast<int>(nodes.size()) == state_.allocations.at(allocation).nodes &&
+         std::ranges::all_of(nodes, [&](const std::string& node) {
+           const auto& state = state_.nodes.at(node);
+           return state.phase == NodePhase::released || state.draining || is_in(chosen, node);
+         });
+}
+
+// The named nodes, and as many as are wanted beside them: whole extensions where that works out, since they
+// simply end; else the fewest parts of jobs.
+Result<std::vector<std::string>> HeadCore::choose_nodes_to_give_back() const {
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded)
+    return make_error(ErrorCode::failed, fmt::format("'{}' is {} and gives no nodes back", state_.spec.name,
+                                                     to_string(state_.phase)));
+  std::vector<std::string> chosen;
+  for (const auto& node : shrinking_->wish.nodes) {
+    PILOT_TRY_VOID(may_give_back(node));
+    if (!is_in(chosen, node)) chosen.push_back(node);
+  }
+  const auto take = [&chosen](const std::vector<std::string>& nodes, std::size_t count) {
+    chosen.insert(chosen.end(), nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  const auto named = chosen.size();
+  std::size_t wanted = static_cast<std::size_t>(std::max(0, shrinking_->wish.count));
+  const auto allocations = allocations_by_cost();
+  std::vector<std::vector<std::string>> whole;
+  std::vector<std::size_t> sizes;
+  for (const auto& id : allocations) {
+    auto nodes = free_to_go(id, chosen);
+    auto all = chosen;
+    all.insert(all.end(), nodes.begin(), nodes.end());
+    if (!goes_as_a_whole(id, all)) nodes.clear();
+    sizes.push_back(nodes.size());
+    whole.push_back(std::move(nodes));
+  }
+  for (std::size_t rest = 0; rest <= wanted; ++rest) {
+    const auto groups = groups_of(sizes, wanted - rest);
+    if (!groups) continue;
+    for (const auto group : *groups) take(whole[group], whole[group].size());
+    wanted = rest;
+    break;
+  }
+  for (const auto& id : allocations) {
+    if (shrinking_->unwilling.contains(id)) continue;
+    auto nodes = free_to_go(id, chosen);
+    std::erase_if(nodes, [&](const std::string& node) { return state_.nodes.at(node).info.rank == 0; });
+    const auto count = std::min(wanted, nodes.size());
+    take(nodes, count);
+    wanted -= count;
+  }
+  if (wanted == 0 && !chosen.empty()) return chosen;
+  if (wanted == 0) return make_error(ErrorCode::usage, "no node is named to be given back");
+  const auto can = chosen.size() - named;
+  std::string what = fmt::format("{} node{} can't be given back, {} can", shrinking_->wish.count,
+                                 shrinking_->wish.count == 1 ? "" : "s", can);
+  if (can > 0)
+    what += fmt::format(" ({})",
+                        fmt::join(chosen.begin() + static_cast<std::ptrdiff_t>(named), chosen.end(), ", "));
+  for (const auto& [allocation, error] : shrinking_->unwilling)
+    what += fmt::format("; {}: {}", allocation, error.message);
+  return make_error(ErrorCode::usage, std::move(what),
+                    "the node of the head agent, those with controllers and the first of each job stay");
+}
+
+// What is taken out of jobs that go on.
+std::vector<PartOfAllocation> HeadCore::parts_of(const std::vector<std::string>& nodes) const {
+  std::map<std::string, PartOfAllocation> parts;
+  for (const auto& node : nodes) {
+    const auto& info = state_.nodes.at(node).info;
+    if (goes_as_a_whole(info.allocation, nodes)) continue;
+    auto& part = parts[info.allocation];
+    part.allocation = info.allocation;
+    part.ranks.push_back(info.rank);
+  }
+  std::vector<PartOfAllocation> all;
+  for (auto& [allocation, part] : parts) {
+    part.again = giving_back_.contains(allocation) ||
+                 std::ranges::any_of(state_.nodes_of(allocation),
+                                     [&](const auto& node) { return state_.nodes.at(node).returned; });
+    all.push_back(std::move(part));
+  }
+  return all;
+}
+
+// --- giving back what is released ------------------------------------------------------------------------
+
+// Released and not yet the batch system's again; none while others of the allocation are still on their way.
+std::vector<std::string> HeadCore::nodes_to_return(const std::string& allocation) const {
+  std::vector<std::string> nodes;
+  for (const auto& id : state_.nodes_of(allocation)) {
+    const auto& node = state_.nodes.at(id);
+    if (node.phase != NodePhase::released && node.draining) return {};
+    if (node.phase == NodePhase::released && !node.returned && node.return_failure.empty())
+      nodes.push_back(id);
+  }
+  return nodes;
+}
+
+void HeadCore::return_released_nodes() {
+  for (const auto& [id, allocation] : state_.allocations) {
+    if (allocation.phase == AllocationPhase::ended || giving_back_.contains(id)) continue;
+    const auto later = return_after_.find(id);
+    if (later != return_after_.end() && clock_->steady() < later->second) continue;
+    const auto nodes = nodes_to_return(id);
+    if (nodes.empty()) continue;
+    auto parts = parts_of(nodes);
+    giving_back_.insert(id);
+    if (parts.empty())
+      out_.effects.push_back(GiveBack{id});
+    else
+      out_.effects.push_back(ReturnNodes{std::move(parts.front())});
+  }
+}
+
+HeadOutput HeadCore::nodes_returned(const std::string& allocation, const std::vector<int>& ranks,
+                                    const Result<void>& result) {
+  giving_back_.erase(allocation);
+  std::vector<std::string> nodes;
+  for (const auto& id : state_.nodes_of(allocation))
+    if (std::ranges::find(ranks, state_.nodes.at(id).info.rank) != ranks.end()) nodes.push_back(id);
+  if (result.has_value())
+    emit(model::NodesReturned{allocation, nodes, {}});
+  else
+    not_returned(allocation, nodes, result.error());
+  return take();
+}
+
+HeadOutput HeadCore::given_back(const std::string& allocation, const Result<void>& result) {
+  giving_back_.erase(allocation);
+  if (result.has_value())
+    emit(model::AllocationChanged{allocation, AllocationPhase::ended, "given back"});
+  else
+    not_returned(allocation, nodes_to_return(allocation), result.error());
+  return take();
+}
+
+// A batch system that does not answer may do so later.
+void HeadCore::not_returned(const std::string& allocation, const std::vector<std::string>& nodes,
+                            const Error& error) {
+  if (error.code != ErrorCode::unavailable && error.code != ErrorCode::timed_out)
+    return emit(model::NodesReturned{allocation, nodes, error.text()});
+  return_after_[allocation] = clock_->steady() + timing_.return_again;
+  note(fmt::format("{} can't be given back yet: {}", allocation, error.text()));
+}
+
+}  // namespace pilot::agent
