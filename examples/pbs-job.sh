@@ -16,7 +16,7 @@ out=$PBS_O_WORKDIR/streaming-${PBS_JOBID%%.*}
 messages=${MESSAGES:-160}
 nodes=$(sort -u "$PBS_NODEFILE" | wc -l)
 
-pilot start "$name" --resource allocation --nodes "$nodes" --framework kafka
+pilot start "$name" --nodes "$nodes" --framework kafka
 trap 'pilot stop "$name"' EXIT
 eval "$(pilot env "$name")"
 pilot-kafka topic create frames --config "$PILOT_KAFKA_CONFIG" --partitions 12 --if-absent

@@ -15,7 +15,7 @@ out=$SLURM_SUBMIT_DIR/streaming-$SLURM_JOB_ID
 messages=${MESSAGES:-160}
 step=(srun --overlap --mem=0 --nodes=1 --ntasks=1)
 
-pilot start "$name" --resource allocation --nodes "$SLURM_JOB_NUM_NODES" --framework kafka
+pilot start "$name" --nodes "$SLURM_JOB_NUM_NODES" --framework kafka
 trap 'pilot stop "$name"' EXIT
 eval "$(pilot env "$name")"
 pilot-kafka topic create frames --config "$PILOT_KAFKA_CONFIG" --partitions 12 --if-absent

@@ -10,6 +10,7 @@
 #include "pilot/base/file.hpp"
 #include "pilot/base/suggest.hpp"
 #include "pilot/config/pilot_settings.hpp"
+#include "pilot/config/site.hpp"
 #include "pilot/config/yaml.hpp"
 
 namespace pilot::config {
@@ -132,6 +133,41 @@ Result<void> put_spec(Value& merged, const LayerInput& input) {
   return ok();
 }
 
+// Within a batch job its nodes are meant.
+Value job_around_us(const std::map<std::string, std::string>& environment) {
+  Value layer;
+  for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID"}) {
+    const auto found = environment.find(variable);
+    if (found == environment.end() || found->second.empty()) continue;
+    layer = Value::map(variable);
+    layer.entry("resource", variable) = Value::scalar("allocation", variable);
+    break;
+  }
+  return layer;
+}
+
+// What lies below `profile` is there in any case; the rest of the layers may say which profile it is.
+Result<Value> merge_over(const LayerInput& input, const Value& profile) {
+  Value merged = Value::map("");
+  if (!profile.is_null()) merged = merge(std::move(merged), profile);
+  if (const Value job = job_around_us(input.environment); !job.is_null()) merged = merge(merged, job);
+  std::vector<std::filesystem::path> site;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(input.files.site, none))
+    if (entry.path().extension() == ".yaml") site.push_back(entry.path());
+  std::sort(site.begin(), site.end());
+  for (const auto& path : site) PILOT_TRY_VOID(put_file(merged, path));
+  PILOT_TRY_VOID(put_file(merged, input.files.user));
+  PILOT_TRY_VOID(put_file(merged, input.files.project));
+  PILOT_TRY_VOID(put_spec(merged, input));
+  PILOT_TRY(const auto environment, environment_settings(input.environment));
+  merged = merge(std::move(merged), layer_of(environment));
+  merged = merge(std::move(merged), layer_of(input.flags));
+  PILOT_TRY_VOID(set_framework_options(merged, environment));
+  PILOT_TRY_VOID(set_framework_options(merged, input.flags));
+  return merged;
+}
+
 }  // namespace
 
 Result<FlagSetting> parse_option_flag(const std::string& text) {
@@ -153,26 +189,16 @@ Result<FlagSetting> parse_option_flag(const std::string& text) {
 LayerFiles default_layer_files() {
   LayerFiles files;
   files.user = xdg_config_directory() / "pilot" / "config.yaml";
+  files.profiles = {xdg_config_directory() / "pilot" / "sites", files.site / "sites"};
   return files;
 }
 
 Result<Value> merge_layers(const LayerInput& input) {
-  Value merged = Value::map("");
-  std::vector<std::filesystem::path> site;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(input.files.site, none))
-    if (entry.path().extension() == ".yaml") site.push_back(entry.path());
-  std::sort(site.begin(), site.end());
-  for (const auto& path : site) PILOT_TRY_VOID(put_file(merged, path));
-  PILOT_TRY_VOID(put_file(merged, input.files.user));
-  PILOT_TRY_VOID(put_file(merged, input.files.project));
-  PILOT_TRY_VOID(put_spec(merged, input));
-  PILOT_TRY(const auto environment, environment_settings(input.environment));
-  merged = merge(std::move(merged), layer_of(environment));
-  merged = merge(std::move(merged), layer_of(input.flags));
-  PILOT_TRY_VOID(set_framework_options(merged, environment));
-  PILOT_TRY_VOID(set_framework_options(merged, input.flags));
-  return merged;
+  PILOT_TRY(Value merged, merge_over(input, {}));
+  const Value* site = merged.find("site");
+  if (site == nullptr || site->is_null()) return merged;
+  PILOT_TRY(const SiteProfile profile, find_site(input.files.profiles, site->text, site->origin));
+  return merge_over(input, profile.settings);
 }
 
 std::map<std::string, std::string> pilot_environment() {
@@ -180,7 +206,9 @@ std::map<std::string, std::string> pilot_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const auto equals = text.find('=');
-    if (text.starts_with("PILOT_") && equals != std::string_view::npos)
+    const bool wanted =
+        text.starts_with("PILOT_") || text.starts_with("SLURM_JOB_") || text.starts_with("PBS_");
+    if (wanted && equals != std::string_view::npos)
       variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return variables;

@@ -18,6 +18,7 @@ constexpr int most_cores = 100000;
 constexpr std::array docs{
     SettingDoc{"name", "NAME", "", "what the pilot is called; free again once it is stopped"},
     SettingDoc{"resource", "NAME", "local", "what gives the nodes; 'pilot doctor' lists them"},
+    SettingDoc{"site", "NAME", "", "the profile of a machine; 'pilot config sites' lists them"},
     SettingDoc{"nodes", "N", "1", "how many nodes"},
     SettingDoc{"walltime", "TIME", "", "how long the nodes are wanted: 2h30m, 01:30:00"},
     SettingDoc{"node.cores", "N", "", "cores per node; default: the node's, on local the machine's share"},
@@ -154,7 +155,7 @@ Result<LocatedSpec> decode_pilot_spec(const Value& settings) {
   model::PilotSpec& spec = located.spec;
   PILOT_TRY(const MapReader reader,
             MapReader::open(&settings, "",
-                            {"name", "resource", "nodes", "walltime", "node", "network", "security",
+                            {"name", "resource", "site", "nodes", "walltime", "node", "network", "security",
                              "ready_timeout", "batch", "frameworks"}));
   PILOT_TRY_VOID(reader.read("name", spec.name));
   if (const Value* name = reader.find("name")) PILOT_TRY_VOID(check_pilot_name(spec.name, name->origin));
@@ -225,6 +226,11 @@ std::vector<ShownSetting> show_settings(const Value& settings) {
       add_leaves(add_leaves, *value, std::string(doc.key));
     }
   }
+  // What the resource knows beyond what all of them do.
+  if (const Value* batch = settings.find("batch"))
+    for (const Entry& entry : batch->entries)
+      if (std::ranges::none_of(docs, [&](const SettingDoc& doc) { return doc.key == "batch." + entry.key; }))
+        add_leaves(add_leaves, entry.value, "batch." + entry.key);
   return shown;
 }
 

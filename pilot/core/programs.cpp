@@ -31,6 +31,16 @@ std::optional<fs::path> source_of_build(const fs::path& build) {
   return fs::path(cache.value().substr(start, cache.value().find('\n', start) - start));
 }
 
+// Where a part of the installation may be; in the source tree it stands elsewhere.
+std::vector<fs::path> shares(std::string_view part, const fs::path& in_source) {
+  const fs::path prefix = program_folder().parent_path();
+  std::vector<fs::path> places{prefix / "share" / "pilot" / part};
+  if (const char* source = std::getenv("PILOT_SOURCE_DIR"); source != nullptr && *source != '\0')
+    places.insert(places.begin(), fs::path(source) / in_source);
+  if (const auto source = source_of_build(prefix)) places.push_back(*source / in_source);
+  return places;
+}
+
 }  // namespace
 
 fs::path program_folder() {
@@ -52,17 +62,18 @@ Result<fs::path> find_program(const std::string& name) {
 }
 
 Result<fs::path> share_folder(std::string_view framework) {
-  const fs::path prefix = program_folder().parent_path();
-  std::vector<fs::path> places{prefix / "share" / "pilot" / framework};
-  const fs::path in_source = fs::path("adaptors/framework") / framework / "share";
-  if (const char* source = std::getenv("PILOT_SOURCE_DIR"); source != nullptr && *source != '\0')
-    places.insert(places.begin(), fs::path(source) / in_source);
-  if (const auto source = source_of_build(prefix)) places.push_back(*source / in_source);
+  const auto places = shares(framework, fs::path("adaptors/framework") / framework / "share");
   for (const fs::path& place : places)
     if (fs::is_directory(place)) return place;
   return make_error(ErrorCode::not_found,
                     fmt::format("the recipe of {} is not in '{}'", framework, places.front().string()),
                     "the installation is not complete");
+}
+
+fs::path sites_folder() {
+  for (const fs::path& place : shares("sites", "adaptors/batch/sites"))
+    if (fs::is_directory(place)) return place;
+  return {};
 }
 
 std::string user_name() {

@@ -20,6 +20,9 @@ Result<std::filesystem::path> find_program(const std::string& name);
 // Errors: not_found, naming the places.
 Result<std::filesystem::path> share_folder(std::string_view framework);
 
+// The profiles of sites: BIN/../share/pilot/sites, or the source tree's as above.  Empty: there are none.
+std::filesystem::path sites_folder();
+
 std::string user_name();
 std::string host_name();
 

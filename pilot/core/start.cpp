@@ -67,8 +67,11 @@ std::string last_words(const RunningPilot& pilot) {
   return {};
 }
 
-// The agents' processes may all be gone without a word in the log.
+// The agents' processes may all be gone without a word in the log.  As long as they answer, the batch system
+// need not be asked.
 Result<void> check_agents(const Context& context, RunningPilot& pilot) {
+  if (!pilot.state().nodes.empty() && pilot.ask(model::GetStatus{}, std::chrono::seconds(2)).has_value())
+    return ok();
   PILOT_TRY(const plugin::AllocationStatus status, pilot.poll_allocation());
   if (status.phase == model::AllocationPhase::ended)
     return make_error(ErrorCode::unavailable,
@@ -126,6 +129,26 @@ Result<RunningPilot> start_pilot(const Context& context, const model::PilotSpec&
     return submitted.error().while_doing(fmt::format("starting pilot '{}'", spec.name));
   }
   return RunningPilot::open(context, spec.name);
+}
+
+Result<std::vector<std::string>> validate_start(const Context& context, const model::PilotSpec& spec,
+                                                const std::map<std::string, std::string>& origins) {
+  PILOT_TRY_VOID(check_spec(*context.registry, spec, origins));
+  PILOT_TRY_VOID(check_software(context, spec));
+  plugin::AllocationRequest request;
+  request.pilot_id = random_hex(16);
+  request.allocation = "a0";
+  request.nodes = spec.nodes;
+  request.spec = spec;
+  if (request.spec.name.empty()) request.spec.name = "validate";
+  request.pilot_dir = store::pilot_home() / "pilots" / request.spec.name;
+  PILOT_TRY(request.agent_program, find_program("pilot-agent"));
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(spec.resource));
+  auto checks = adaptor->validate(request);
+  if (checks.has_error()) return checks.error().while_doing(fmt::format("asking {}", spec.resource));
+  std::vector<std::string> all{"the settings are right, and what the frameworks need is installed"};
+  all.insert(all.end(), checks.value().begin(), checks.value().end());
+  return all;
 }
 
 Result<Goal> parse_goal(const std::string& word) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "pilot/core/context.hpp"
 #include "pilot/core/running_pilot.hpp"
@@ -14,6 +15,11 @@ namespace pilot::core {
 // unavailable (the resource), failed (the folder).
 Result<RunningPilot> start_pilot(const Context& context, const model::PilotSpec& spec,
                                  const std::map<std::string, std::string>& origins);
+
+// All that start_pilot() checks before it asks for nodes, and what the batch system says to them; starts
+// nothing.  What was checked, in sentences.  Errors: as of start_pilot().
+Result<std::vector<std::string>> validate_start(const Context& context, const model::PilotSpec& spec,
+                                                const std::map<std::string, std::string>& origins);
 
 enum class Goal { ready, stopped, failed, degraded };
 

@@ -7,8 +7,14 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 start_cluster 3
 
 refuses 2 "invalid partition specified: nosuch" pilot start x --resource slurm -p nosuch
-refuses 2 "would never run: PENDING, PartitionConfig" pilot start x --resource slurm -N 9
-refuses 2 "would never run: PENDING" pilot start x --resource slurm -p short -t 1h
+refuses 2 "partition 'normal' has 3 nodes, 9 are wanted" pilot start x --resource slurm -N 9
+refuses 2 "partition 'short' allows 2m00s, 1h00m is wanted" pilot start x --resource slurm -p short -t 1h
+refuses 2 "nodes must be at least 1, not 0" pilot start x --resource slurm -N 0
+refuses 2 "has nodes of at most 4 cores" pilot start x --resource slurm --cores 5
+# shellcheck disable=SC2016 # it shall reach sbatch as it is
+refuses 2 "Invalid feature specification" pilot start x --resource slurm --validate --constraint 'no"such $(x)'
+check "a start is judged without a job" as_user sh -c 'pilot start x --resource slurm -N 2 -t 20m --validate >judged'
+check "in Slurm's words" grep -q 'Slurm: it would start at .* on nodes node\[01-02\] in partition normal' "$user_home/judged"
 check "and no job of them is left" test -z "$(jobs_of_user)"
 
 check "the script is shown" as_user sh -c 'pilot start demo --resource slurm -N 2 -t 20m --dry-run >dry'

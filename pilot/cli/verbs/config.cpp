@@ -8,6 +8,8 @@
 #include "pilot/cli/output.hpp"
 #include "pilot/cli/spec_flags.hpp"
 #include "pilot/cli/verbs/verbs.hpp"
+#include "pilot/config/site.hpp"
+#include "pilot/core/programs.hpp"
 
 namespace pilot::cli {
 namespace {
@@ -74,6 +76,55 @@ Result<int> run_explain(Session& session, const std::string& key) {
   return 0;
 }
 
+// The folders in which --site looks.
+std::vector<std::filesystem::path> site_folders() {
+  auto folders = config::default_layer_files().profiles;
+  if (const auto installed = core::sites_folder(); !installed.empty()) folders.push_back(installed);
+  return folders;
+}
+
+void print_site(const config::SiteProfile& site) {
+  print(fmt::format("{}\n\n{}\n\n", site.title, site.notes));
+  for (const auto& setting : config::show_settings(site.settings))
+    if (setting.origin != "default") print(fmt::format("  {}: {}\n", setting.key, setting.value));
+  print(fmt::format("\nread in {} from:\n", site.seen));
+  for (const auto& guide : site.guides) print(fmt::format("  {}\n", guide));
+}
+
+Result<int> run_sites(Session& session, const std::string& name) {
+  std::vector<config::SiteProfile> sites;
+  if (name.empty()) {
+    PILOT_TRY(sites, config::list_sites(site_folders()));
+  } else {
+    PILOT_TRY(auto site, config::find_site(site_folders(), name, "NAME"));
+    sites.push_back(std::move(site));
+  }
+  ordered_json list = ordered_json::array();
+  Table table({"SITE", "RESOURCE", "TITLE", "FILE"});
+  for (const config::SiteProfile& site : sites) {
+    ordered_json settings = ordered_json::object();
+    for (const auto& setting : config::show_settings(site.settings))
+      if (setting.origin != "default") settings[setting.key] = setting.value;
+    const std::string resource = settings.value("resource", "-");
+    table.add({site.name, resource, site.title, site.file.string()});
+    list.push_back({{"name", site.name},
+                    {"title", site.title},
+                    {"guides", site.guides},
+                    {"seen", site.seen},
+                    {"notes", site.notes},
+                    {"settings", std::move(settings)},
+                    {"file", site.file.string()}});
+  }
+  if (session.json) {
+    print(ordered_json{{"schema", "pilot.sites/1"}, {"sites", std::move(list)}}.dump(2) + "\n");
+  } else if (name.empty()) {
+    print(table.text(true, false));
+  } else {
+    print_site(sites.front());
+  }
+  return 0;
+}
+
 }  // namespace
 
 Command config_command(Session& session) {
@@ -90,12 +141,19 @@ Command config_command(Session& session) {
   explain.arguments = {{"KEY", "a setting", key.get()}};
   explain.run = [&session, key] { return run_explain(session, *key); };
 
+  auto site = std::make_shared<std::string>();
+  Command sites{"sites", "List the profiles of machines that --site takes, or say what one of them holds"};
+  sites.examples = {"pilot config sites", "pilot config sites frontera", "pilot start --site frontera -N 4"};
+  sites.arguments = {{"NAME", "a site", site.get()}};
+  sites.run = [&session, site] { return run_sites(session, *site); };
+
   Command command{"config", "Show and explain settings"};
   command.description =
       "A flag wins over the environment (PILOT_NODE__CORES), over the spec file, over ./pilot.yaml, over "
-      "$XDG_CONFIG_HOME/pilot/config.yaml, over /etc/pilot/*.yaml, over the default.";
+      "$XDG_CONFIG_HOME/pilot/config.yaml, over /etc/pilot/*.yaml, over the profile of --site, over the "
+      "default.";
   command.examples = {"pilot config show --origin", "pilot config explain network.ports"};
-  command.commands = {std::move(show), std::move(explain)};
+  command.commands = {std::move(show), std::move(explain), std::move(sites)};
   return command;
 }
 

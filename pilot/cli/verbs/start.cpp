@@ -25,7 +25,7 @@ constexpr auto margin = std::chrono::seconds(30);  // the head's own ready_timeo
 struct StartFlags {
   SpecFlags spec;
   std::string name;
-  bool no_wait = false, dry_run = false;
+  bool no_wait = false, dry_run = false, validate = false;
 };
 
 Result<int> print_dry_run(Session& session, core::Context context, const config::LocatedSpec& located) {
@@ -64,6 +64,26 @@ Result<int> print_dry_run(Session& session, core::Context context, const config:
   return 0;
 }
 
+Result<int> print_validation(Session& session, const core::Context& context,
+                             const config::LocatedSpec& located) {
+  PILOT_TRY(const auto checks, core::validate_start(context, located.spec, located.origins));
+  if (session.json) {
+    print(ordered_json{{"schema", "pilot.validation/1"}, {"valid", true}, {"checks", checks}}.dump(2) + "\n");
+    return 0;
+  }
+  for (const std::string& check : checks) print(check + "\n");
+  return 0;
+}
+
+// What was not asked for by a flag should be seen.
+void say_where(Session& session, const config::LocatedSpec& located) {
+  const auto origin = located.origins.find("resource");
+  if (session.quiet || located.spec.resource != "allocation" || origin == located.origins.end()) return;
+  if (origin->second.ends_with("JOB_ID") || origin->second.ends_with("JOBID"))
+    say(fmt::format("this runs in a batch job ({}): its nodes are used; --resource NAME asks for others",
+                    origin->second));
+}
+
 void say_what_next(const core::RunningPilot& pilot, const Progress& progress) {
   const std::string& name = pilot.state().spec.name;
   say(fmt::format("pilot '{}' is ready after {}", name, progress.elapsed()));
@@ -100,7 +120,9 @@ Result<int> run_start(Session& session, const StartFlags& flags) {
   PILOT_TRY(const config::LocatedSpec located, flags.spec.spec(flags.name));
   Progress progress = session.make_progress();
   const core::Context context = session.context(progress);
+  say_where(session, located);
   if (flags.dry_run) return print_dry_run(session, context, located);
+  if (flags.validate) return print_validation(session, context, located);
   PILOT_TRY(core::RunningPilot pilot, core::start_pilot(context, located.spec, located.origins));
   int code = 0;
   if (!flags.no_wait) {
@@ -131,6 +153,8 @@ Command start_command(Session& session) {
   command.options.push_back({"--no-wait", "", "return when the nodes are asked for", &flags->no_wait});
   command.options.push_back(
       {"--dry-run", "", "print the script and the plan; start nothing", &flags->dry_run});
+  command.options.push_back(
+      {"--validate", "", "ask the batch system whether it would run this; start nothing", &flags->validate});
   std::stable_partition(command.options.begin(), command.options.end(),
                         [](const Option& option) { return option.group == "Options"; });
   command.run = [&session, flags] { return run_start(session, *flags); };

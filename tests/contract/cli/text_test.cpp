@@ -102,6 +102,110 @@ TEST_F(Text, SettingsWithTheirOrigin) {
   equals_golden("config_explain.txt", run({"config", "explain"}).out);
 }
 
+// Every profile makes a script for its system, with what it says in it.
+TEST_F(Text, EverySiteMakesAScript) {
+  const Outcome listed = run({"config", "sites", "--json"});
+  ASSERT_EQ(listed.code, 0) << listed.err;
+  const auto document = listed.json();
+  EXPECT_EQ(document["schema"], "pilot.sites/1");
+  EXPECT_GE(document["sites"].size(), 10u);
+  for (const auto& site : document["sites"]) {
+    const std::string name = site["name"];
+    EXPECT_FALSE(site["guides"].empty()) << name;
+    EXPECT_FALSE(site["title"].get<std::string>().empty()) << name;
+    EXPECT_EQ(site["seen"].get<std::string>().size(), 7u) << name;
+    const Outcome dry = run({"start", "x", "--site", name, "-N", "2", "-t", "1h", "-A", "proj", "--dry-run"});
+    ASSERT_EQ(dry.code, 0) << name << ": " << dry.err;
+    const bool slurm = site["settings"]["resource"] == "slurm";
+    const auto has = [&](const std::string& line) { return dry.out.find(line) != std::string::npos; };
+    EXPECT_TRUE(has(slurm ? "\n#SBATCH --nodes=2\n" : "\n#PBS -l select=2")) << name;
+    EXPECT_TRUE(has(slurm ? "\n#SBATCH --account=proj\n" : "\n#PBS -A proj\n")) << name;
+    if (site["settings"].contains("batch.queue")) {
+      const std::string queue = site["settings"]["batch.queue"];
+      EXPECT_TRUE(has(slurm ? "--partition=" + queue + "\n" : "\n#PBS -q " + queue + "\n")) << name;
+    }
+    if (site["settings"].contains("batch.extra")) {
+      EXPECT_TRUE(has("\n#PBS " + site["settings"]["batch.extra"].get<std::string>() + "\n")) << name;
+    }
+  }
+  const Outcome frontera = run({"start", "x", "--site", "frontera", "--dry-run"});
+  EXPECT_EQ(frontera.out.find("#SBATCH --mem="), std::string::npos)
+      << "a job that asks for memory is refused there";
+  EXPECT_NE(run({"config", "sites", "polaris"}).out.find("batch.extra: -l filesystems="), std::string::npos);
+  refuses(2, "pilot: --site: there is no profile of a site 'fontera'\nhint: did you mean 'frontera'?\n",
+          {"start", "x", "--site", "fontera", "--dry-run"});
+}
+
+// The flags of sbatch mean what they mean to sbatch.
+TEST_F(Text, BatchFlags) {
+  const Outcome slurm = run({"start",
+                             "x",
+                             "-r",
+                             "slurm",
+                             "-N",
+                             "2",
+                             "-n",
+                             "7",
+                             "-t",
+                             "90m",
+                             "-p",
+                             "debug",
+                             "-A",
+                             "me",
+                             "--qos",
+                             "high",
+                             "--constraint",
+                             "a&b",
+                             "--gres",
+                             "gpu:2",
+                             "--gpus",
+                             "1",
+                             "--mem",
+                             "3G",
+                             "--exclusive",
+                             "--reservation",
+                             "r x",
+                             "--mail",
+                             "me@here",
+                             "--batch",
+                             "skip=signal",
+                             "--batch",
+                             "extra=--switches=1",
+                             "--dry-run"});
+  ASSERT_EQ(slurm.code, 0) << slurm.err;
+  for (const char* line :
+       {"--nodes=2", "--cpus-per-task=4", "--time=90", "--partition=debug", "--account=me", "--qos=high",
+        "--constraint=\"a&b\"", "--gres=gpu:2", "--gpus-per-node=1", "--mem=3G", "--exclusive",
+        "--reservation=\"r x\"", "--mail-user=me@here", "--switches=1"})
+    EXPECT_NE(slurm.out.find(std::string("\n#SBATCH ") + line + "\n"), std::string::npos) << line;
+  EXPECT_EQ(slurm.out.find("--signal"), std::string::npos);
+  refuses(2, "pilot: --ntasks: 'many' is no number of cores\nhint: a whole number from 1\n",
+          {"start", "x", "-n", "many", "--dry-run"});
+  refuses(2, "pilot: --batch: 'skip' is not of the form KEY=VALUE\nhint: for example skip=mem\n",
+          {"start", "x", "--batch", "skip", "--dry-run"});
+}
+
+TEST_F(Text, InABatchJobItsNodesAreUsedAndThatIsSaid) {
+  environment["SLURM_JOB_ID"] = "77";
+  const Outcome here = run({"start", "x", "--dry-run"});
+  EXPECT_EQ(here.code, 0) << here.err;
+  EXPECT_NE(here.err.find("this runs in a batch job (SLURM_JOB_ID): its nodes are used"), std::string::npos)
+      << here.err;
+  EXPECT_NE(here.out.find("SLURM_JOB_NODELIST"), std::string::npos);
+  EXPECT_EQ(here.out.find("#SBATCH"), std::string::npos) << "nothing is submitted";
+  const Outcome other = run({"start", "x", "--resource", "local", "--dry-run"});
+  EXPECT_EQ(other.err.find("batch job"), std::string::npos);
+}
+
+TEST_F(Text, ValidatingStartsNothing) {
+  const Outcome valid = run({"start", "x", "--nodes", "2", "--validate"});
+  EXPECT_EQ(valid.code, 0) << valid.err;
+  EXPECT_NE(valid.out.find("this machine has "), std::string::npos) << valid.out;
+  EXPECT_EQ(run({"start", "x", "--validate", "--json"}).json()["schema"], "pilot.validation/1");
+  EXPECT_FALSE(std::filesystem::exists(work / "home/pilots/x"));
+  EXPECT_EQ(run({"start", "x", "--nodes", "65", "--validate"}).code, 2);
+}
+
 TEST_F(Text, FrameworksAreListed) {
   const Outcome outcome = run({"frameworks", "list", "--json"});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
