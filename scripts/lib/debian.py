@@ -1,5 +1,6 @@
 """Debian packages: which are wanted, which are missing, how to get them."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -26,8 +27,28 @@ def missing(packages):
     return [p for p in packages if p not in there]
 
 
+@contextlib.contextmanager
+def no_daemons():
+    """Packages' daemons are not started meanwhile: the virtual cluster starts its own, on its own hosts."""
+    policy = pathlib.Path("/usr/sbin/policy-rc.d")
+    if policy.exists() or not policy.parent.is_dir():  # somebody else's word counts
+        yield
+        return
+    policy.write_text("#!/bin/sh\nexit 101\n", encoding="ascii")
+    policy.chmod(0o755)
+    try:
+        yield
+    finally:
+        policy.unlink(missing_ok=True)
+
+
 def install(steps, packages):
-    """Installs as root.  True when all are there afterwards."""
+    """Installs as root, without starting what is installed.  True when all are there afterwards."""
+    with no_daemons():
+        return _install(steps, packages)
+
+
+def _install(steps, packages):
     audit = subprocess.run(["dpkg", "--audit"], stdout=subprocess.PIPE, text=True, check=False)
     if audit.stdout.strip():  # an interrupted run left packages half configured
         steps.run("finish an interrupted package installation", ["dpkg", "--configure", "-a"], env=ENVIRONMENT)

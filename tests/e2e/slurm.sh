@@ -5,8 +5,11 @@
 
 cluster=${source_folder:?}/scripts/vcluster
 [ "$(id -u)" = 0 ] || skip "virtual hosts need root"
-for tool in slurmctld slurmd munged; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
-unshare --net --mount true 2>/dev/null || skip "no namespaces here"
+for tool in slurmctld slurmd munged ip; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
+problem=$(unshare --net --mount --pid --uts --ipc --fork sh -c '
+  ip link add br0 type bridge && ip link add v0 type veth peer name v1 && mount -t tmpfs tmpfs /run &&
+    mkdir /run/u /run/w && mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/u,workdir=/run/w /mnt' 2>&1) ||
+  skip "this machine permits no virtual hosts (namespaces, bridge, veth, overlay): $problem"
 
 export VC_KEEP=$WORK VC_DIR=$WORK/vc VC_USER=pilot-e2e
 user_home=/home/$VC_USER
