@@ -3,11 +3,28 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace miniapps::kernels {
 
-void* allocate_aligned(std::size_t bytes);  // throws std::bad_alloc
+// Whole cache lines, 64 bytes, or large pages.  Throws std::bad_alloc.
+void* allocate_aligned(std::size_t bytes);
 void free_aligned(void* p);
+
+// For vectors that one thread writes while its neighbours write theirs: whole cache lines, shared with
+// nobody.
+template <typename T>
+struct LineAllocator {
+  using value_type = T;
+  LineAllocator() = default;
+  template <typename Other>
+  LineAllocator(const LineAllocator<Other>&) {}  // NOLINT: containers convert their allocators
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_aligned(count * sizeof(T))); }
+  void deallocate(T* p, std::size_t) { free_aligned(p); }
+  bool operator==(const LineAllocator&) const = default;
+};
+template <typename T>
+using LineVector = std::vector<T, LineAllocator<T>>;
 
 template <typename T>
 class AlignedBuffer {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "miniapps/kernels/testing.hpp"
 
@@ -215,6 +216,32 @@ TEST(Iterative, SameBitsForAnyBatchAndFusedSets) {
       for (std::size_t i = 0; i < all.size(); ++i) ASSERT_NEAR(all[i], fused[i], 1e-3 * (1 + fused[i]));
     }
   });
+}
+
+// For the thread sanitizer: one plan, a scratch per thread.
+TEST(Iterative, ThreadsShareAPlanAndGiveTheBitsOfOne) {
+  const auto theta = generators::even_angles(24, pi);
+  std::vector<float> sino(2 * 24 * 40);
+  std::mt19937 random(8);
+  for (float& v : sino) v = std::uniform_real_distribution<float>(0, 2)(random);
+  Iterative it(describe_iterative(24, 40, theta, PK_OSEM));
+  const auto run = [&](pk_iterative_scratch* scratch, int slice, float* image) {
+    EXPECT_EQ(pk_iterative_run(it.plan, scratch, sino.data() + slice * 24 * 40, nullptr, 1, 4, 0, image,
+                               nullptr, nullptr, nullptr),
+              PK_OK);
+  };
+  std::vector<float> alone(2 * 1600), together(2 * 1600);
+  for (int s = 0; s < 2; ++s) run(it.scratch, s, alone.data() + s * 1600);
+  std::vector<std::thread> threads;
+  for (int s = 0; s < 2; ++s)
+    threads.emplace_back([&, s] {
+      pk_iterative_scratch* scratch = nullptr;
+      EXPECT_EQ(pk_iterative_scratch_create(it.plan, &scratch, nullptr), PK_OK);
+      run(scratch, s, together.data() + s * 1600);
+      pk_iterative_scratch_destroy(scratch);
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(float)), 0);
 }
 
 TEST(Iterative, TakesAnyShapeAndAnyValue) {

@@ -52,7 +52,8 @@ PK_API void pk_kmeans_partial_destroy(pk_kmeans_partial* partial);
 PK_API void pk_kmeans_partial_clear(pk_kmeans_partial* partial);
 /* Adds points [n][d] to the nearest centres (Euclidean; ties to the lowest index).  labels [n] or NULL; a
  * point with a value that is not finite gets label -1, counts as skipped and is in no sum.  f32 points are
- * compared in float with centres rounded to float, f64 in double.  Allocates nothing. */
+ * compared in float with centres rounded to float (squared distances beyond its range count as not finite),
+ * f64 in double.  Allocates nothing. */
 PK_API pk_status pk_kmeans_assign_f32(const pk_kmeans_model* model, pk_kmeans_partial* partial,
                                       const float* points, int64_t n, int32_t* labels, pk_error* error);
 PK_API pk_status pk_kmeans_assign_f64(const pk_kmeans_model* model, pk_kmeans_partial* partial,

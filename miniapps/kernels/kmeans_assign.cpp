@@ -144,6 +144,7 @@ HWY_INLINE void add_block(KmeansPartial& partial, const T* points, int count, co
   double* const banks = partial.bank_sums.data();
   std::int64_t* const counts = partial.counts.data();
   const int last_bank = partial.banks - 1;
+  double inertia = partial.inertia;
   for (int p = 0; p < count; ++p) {
     const int label = static_cast<int>(labels[p]);
     if (out != nullptr) out[p] = label;
@@ -152,7 +153,7 @@ HWY_INLINE void add_block(KmeansPartial& partial, const T* points, int count, co
       continue;
     }
     ++counts[label];
-    partial.inertia += distances[p];
+    inertia += distances[p];
     double* const sum = banks + size_t(p & last_bank) * bank_size + size_t(label) * d;
     if constexpr (D > 0) {
       for (int j = 0; j < D; ++j) sum[j] += points[size_t(p) * D + j];
@@ -160,6 +161,7 @@ HWY_INLINE void add_block(KmeansPartial& partial, const T* points, int count, co
       add_point(points + size_t(p) * d, d, sum);
     }
   }
+  partial.inertia = inertia;
 }
 
 template <typename T>

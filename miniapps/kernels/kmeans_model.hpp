@@ -23,18 +23,19 @@ struct KmeansModel {
 // Points in a block: the most that four vectors hold.
 inline constexpr int kmeans_block = 64;
 
-struct KmeansPartial {
+// Written at every point: its cache lines are its own, or threads side by side would wait for each other.
+struct alignas(64) KmeansPartial {
   KmeansPartial(int clusters, int dimensions);
   int k, d;
-  std::vector<double> sums;          // [k][d]
-  std::vector<std::int64_t> counts;  // [k]
+  LineVector<double> sums;          // [k][d]
+  LineVector<std::int64_t> counts;  // [k]
   std::int64_t skipped = 0;
   double inertia = 0;
   // Scratch of an assignment: a block of points by coordinate, and for small models several sets of sums, so
   // that consecutive points of one cluster don't wait for each other.
   AlignedBuffer<double> block;  // [d][kmeans_block]
   int banks = 1;
-  std::vector<double> bank_sums;  // [banks][k][d]
+  LineVector<double> bank_sums;  // [banks][k][d]
 
   void clear();
   void merge(const KmeansPartial& other);
