@@ -21,6 +21,7 @@ constexpr const char* help =
     "  %s --python ~/venv/bin/python      # with the TomoPy and scikit-learn of that interpreter\n\n"
     "Options:\n"
     "  --quick            shorter, and no 2048 columns\n"
+    "  --only KERNEL      gridrec, centre, mlem, kmeans or threads\n"
     "  --seconds S        time per kernel [0.5]\n"
     "  --svg FILE         the roofline plot [kernels-roofline.svg]\n"
     "  --no-svg           no plot\n"
@@ -38,6 +39,16 @@ std::string name_of(const char* argument) {
   return std::string(slash == std::string_view::npos ? whole : whole.substr(slash + 1));
 }
 
+struct Kernel {
+  const char* name;
+  std::vector<Row> (*measure)(const Options&);
+};
+constexpr Kernel kernels[] = {{"gridrec", measure_gridrec},
+                              {"centre", measure_centre},
+                              {"mlem", measure_iterative},
+                              {"kmeans", measure_kmeans},
+                              {"threads", measure_threads}};
+
 // The value of `name`, or what is wrong.
 std::string take(Options& options, std::string_view name, const char* value) {
   if (name == "--svg")
@@ -46,7 +57,12 @@ std::string take(Options& options, std::string_view name, const char* value) {
     options.tomopy_library = value;
   else if (name == "--python")
     options.python = value;
-  else if (name != "--seconds")
+  else if (name == "--only") {
+    options.only = value;
+    for (const auto& kernel : kernels)
+      if (options.only == kernel.name) return {};
+    return "--only '" + options.only + "' is no kernel: gridrec, centre, mlem, kmeans, threads";
+  } else if (name != "--seconds")
     return "unknown option '" + std::string(name) + "'";
   else if (!(std::atof(value) > 0 && std::atof(value) <= 3600))
     return "--seconds '" + std::string(value) + "' is not a number above 0, up to 3600";
@@ -67,7 +83,7 @@ std::optional<Options> parse(int argc, char** argv, std::string& problem) {
       options.python.clear();
     else if (i + 1 < argc)
       problem = take(options, name, argv[++i]);
-    else if (Options ignored; (problem = take(ignored, name, "1")).empty())
+    else if (Options ignored; (problem = take(ignored, name, name == "--only" ? "mlem" : "1")).empty())
       problem = "option '" + std::string(name) + "' needs a value";
   }
   if (!problem.empty()) return std::nullopt;
@@ -94,8 +110,10 @@ int bench_kernels_main(int argc, char** argv) {
   }
   const Limits limits = measure_limits(*options);
   std::vector<Row> rows;
-  for (auto* measure : {measure_gridrec, measure_centre, measure_iterative, measure_kmeans, measure_threads})
-    for (Row& row : measure(*options)) rows.push_back(std::move(row));
+  for (const auto& kernel : kernels) {
+    if (!options->only.empty() && options->only != kernel.name) continue;
+    for (Row& row : kernel.measure(*options)) rows.push_back(std::move(row));
+  }
   print_table(limits, rows, why_left_out(*options));
   if (options->svg.empty()) return 0;
   if (!write_roofline(options->svg, limits, rows)) {

@@ -9,6 +9,7 @@ namespace bench_kernels {
 struct Options {
   std::string tomopy_library;                // libtomo with gridrec() and osem(); empty: that of the python
   std::string python = "python3";            // asked for TomoPy and scikit-learn; empty: no peers
+  std::string only;                          // a kernel's name; empty: all
   std::string svg = "kernels-roofline.svg";  // where the roofline goes; empty: nowhere
   bool quick = false;                        // fewer repetitions, no 2048
   double seconds = 0.5;                      // per kernel
