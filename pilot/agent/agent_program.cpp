@@ -7,6 +7,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,6 +77,11 @@ Result<HeadOptions> parse_head(const Flags& flags) {
   return options;
 }
 
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
 Result<NodeOptions> parse_node(const Flags& flags) {
   NodeOptions options;
   PILOT_TRY(options.pilot_dir, text(flags, "pilot-dir"));
@@ -88,6 +94,7 @@ Result<NodeOptions> parse_node(const Flags& flags) {
   PILOT_TRY(options.scratch, text(flags, "scratch"));
   // A bound socket that holds the node's address; it only has to stay open.
   if (flags.contains("reservation-fd")) PILOT_TRY_VOID(number<int>(flags, "reservation-fd"));
+  options.rack = rack_of(from_environment("PILOT_TOPOLOGY"));
   options.agent_program = own_program();
   options.keep_head = options.allocation == "a0" && options.rank == 0;
   return options;
@@ -154,6 +161,11 @@ int run_node(NodeOptions options) {
 }
 
 }  // namespace
+
+std::string rack_of(std::string_view topology) {
+  const auto dot = topology.rfind('.');
+  return dot == std::string_view::npos ? std::string() : std::string(topology.substr(0, dot));
+}
 
 Result<std::variant<HeadOptions, NodeOptions>> parse_agent_arguments(
     const std::vector<std::string>& arguments) {

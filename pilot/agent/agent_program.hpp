@@ -21,4 +21,8 @@ Result<std::variant<HeadOptions, NodeOptions>> parse_agent_arguments(
 int run_agent_program(const std::vector<std::string>& arguments, plugin::Registry& registry,
                       SoftwareLocator locate);
 
+// The switch of a node that the batch system calls "top.leaf.node" (PILOT_TOPOLOGY in the environment of its
+// agent): "top.leaf"; empty when it names no switch.
+std::string rack_of(std::string_view topology);
+
 }  // namespace pilot::agent

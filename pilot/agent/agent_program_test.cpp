@@ -67,5 +67,12 @@ TEST(AgentProgram, says_what_is_wrong) {
   EXPECT_THAT(complaint(arguments), HasSubstr("'--cores 4x' is not a number"));
 }
 
+TEST(AgentProgram, ARackIsTheWayToANode) {
+  EXPECT_EQ(rack_of(""), "");
+  EXPECT_EQ(rack_of("node01"), "");
+  EXPECT_EQ(rack_of("leaf2.node01"), "leaf2");
+  EXPECT_EQ(rack_of("top.leaf2.node01"), "top.leaf2");
+}
+
 }  // namespace
 }  // namespace pilot::agent

@@ -376,6 +376,27 @@ struct HeadAgent::Impl {
     });
   }
 
+  void act(const CheckCluster& wanted) {
+    constexpr Duration longest = std::chrono::seconds(15);
+    const std::string purpose = "check " + wanted.framework;
+    commands.erase(purpose);
+    const auto tell = [this, purpose, framework = wanted.framework](const Result<std::string>& problem) {
+      loop.post([this, purpose, framework, problem] {
+        commands.erase(purpose);
+        perform(core->checked(framework, problem));
+      });
+    };
+    const auto completed = complete(wanted.command, context());
+    if (completed.has_error()) return tell(completed.error());
+    commands.try_emplace(purpose, loop, completed.value(), longest,
+                         [tell, purpose](const Result<proc::CommandResult>& result) {
+                           if (result.has_error()) return tell(result.error());
+                           const auto& ran = result.value();
+                           if (ran.succeeded()) return tell(problem_of(ran.out));
+                           tell(make_error(ErrorCode::failed, ran.complaint(purpose)));
+                         });
+  }
+
   void act(const MoveData& wanted) {
     run_tool("move " + wanted.framework, wanted.command,
              [this, framework = wanted.framework](const auto& result) {

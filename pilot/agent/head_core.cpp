@@ -79,6 +79,8 @@ HeadOutput HeadCore::tick() {
   notice_silence();
   relaunch_lost_nodes();
   give_back_in_time();
+  do_without_lost_nodes();
+  check_data();
   return take();
 }
 
@@ -88,14 +90,15 @@ HeadOutput HeadCore::planned(const std::string& framework, const Result<model::C
   if (plan.has_error()) {
     failed_in(framework, plan.error());
   } else {
+    probing_.erase(framework);
     emit(model::ClusterPlanned{plan.value()});
   }
   return take();
 }
 
 HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& result) {
-  probing_.erase(framework);
-  if (winding_down()) return take();
+  const bool asked = probing_.erase(framework) > 0;  // and it was not planned anew since
+  if (winding_down() || !asked) return take();
   if (result.has_error()) {
     failed_in(framework, result.error());
   } else if (writing_.insert(framework).second) {
@@ -181,8 +184,9 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
   const std::string& id = message.node.id;
   const auto known = state_.nodes.find(id);
   const NodePhase before = known == state_.nodes.end() ? NodePhase::expected : known->second.phase;
-  // An agent that came back after it was released is only released once more.
-  const bool came_back = before == NodePhase::released && winding_down();
+  // An agent that came back after it was released is only released once more: it cleans up.
+  const bool given_back = before == NodePhase::released && known->second.draining;
+  const bool came_back = before == NodePhase::released && (given_back || winding_down());
   if (!came_back && (before != NodePhase::up || known->second.info != message.node)) {
     if (known != state_.nodes.end() && known->second.info.agent != message.node.agent) stored_.erase(id);
     emit(model::NodeRegistered{message.node});
@@ -190,10 +194,14 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
   relaunches_.erase(id);
   joined_at_[id] = clock_->steady();
   lost_since_.erase(id);
+  lost_patience_.erase(id);
   given_up_.erase(id);
   Session& session = sessions_[id] = Session{peer, clock_->steady(), {}, {}, {}};
   compare(message, session);
   send(peer, model::NodeAccepted{wanted_on(id)});
+  if (!given_back || winding_down()) return;
+  session.asked_to_release = clock_->steady();
+  send(peer, model::ReleaseNode{});
 }
 
 // What the node says of its services is true; what it does not know any more is started again.

@@ -27,11 +27,13 @@ struct HeadTiming {
   Duration stop_margin = std::chrono::seconds(15);          // beyond the services' own grace
   Duration release = std::chrono::minutes(2);               // of a node: its data are removed
   Duration after_restart = std::chrono::seconds(20);        // deadlines don't pass before, after a restart
-  Duration lost_for_good = std::chrono::minutes(2);         // then an extension's node is done without
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
   Duration return_again = std::chrono::seconds(20);         // when the batch system did not answer
+  Duration last_lead = std::chrono::seconds(45);            // the base stops in order so long before its end
   Duration progress = std::chrono::seconds(2);              // of moving data: noted no more often
+  Duration check = std::chrono::seconds(5);                 // of a cluster's data
+  Duration check_again = std::chrono::seconds(1);           // when something was wrong for the first time
 };
 
 class HeadCore {
@@ -57,6 +59,8 @@ class HeadCore {
   HeadOutput release_checked(const std::map<std::string, Error>& refused);
   HeadOutput nodes_returned(const std::string& allocation, const std::vector<int>& ranks,
                             const Result<void>& result);
+  // A problem of its data, or an empty text.
+  HeadOutput checked(const std::string& framework, const Result<std::string>& problem);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
   HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
@@ -100,6 +104,7 @@ class HeadCore {
   void bring_up(const ClusterEntry& entry);
   void start_wanted();
   void watch_health();
+  void check_data();
   bool is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service) const;
   std::vector<std::string> wanted_on(const std::string& node) const;
   std::vector<std::string> missing_nodes() const;
@@ -118,6 +123,9 @@ class HeadCore {
   bool retire(const ClusterEntry& entry);
   void release_drained_nodes();
   void give_back_in_time();
+  void do_without_lost_nodes();
+  bool is_bound(const std::string& node) const;
+  void follow_change(const ClusterEntry& entry);
   void cordon(const std::string& node, const std::string& reason);
   void change_failed(const std::string& framework, const std::string& cause);
   std::vector<std::string> usable_nodes() const;
@@ -158,10 +166,17 @@ class HeadCore {
   HeadTiming timing_;
   HeadOutput out_;
   SteadyTime started_at_;
-  std::map<std::string, Session> sessions_;             // by node
-  std::map<std::string, std::uint64_t> stored_;         // by node: number of its last report in the log
-  std::map<std::string, SteadyTime> joined_at_;         // by node
-  std::map<std::string, SteadyTime> lost_since_;        // by node
+  std::map<std::string, Session> sessions_;        // by node
+  std::map<std::string, std::uint64_t> stored_;    // by node: number of its last report in the log
+  std::map<std::string, SteadyTime> joined_at_;    // by node
+  std::map<std::string, SteadyTime> lost_since_;   // by node
+  std::map<std::string, Duration> lost_patience_;  // by node: doubled with each attempt to do without it
+  struct Check {
+    SteadyTime next{};
+    bool under_way = false;
+    std::string found;  // the last time
+  };
+  std::map<std::string, Check> checks_;                 // by framework
   std::map<std::string, Relaunch> relaunches_;          // by node
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
   std::set<std::string> moving_, giving_back_;          // the same; allocations

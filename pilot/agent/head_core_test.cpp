@@ -108,8 +108,8 @@ TEST_F(HeadCoreTest, a_silent_node_is_lost_its_agent_started_again_with_backoff_
   EXPECT_EQ(phase(), PilotPhase::degraded);
   EXPECT_EQ(core_->state().nodes.at("node-2").phase, NodePhase::lost);
   EXPECT_THAT(core_->state().reason, HasSubstr("node-2 lost: no sign of life"));
-  EXPECT_EQ(core_->state().service_state("fake/worker-2")->phase, ServicePhase::ready)
-      << "unknown is not gone";
+  EXPECT_EQ(core_->state().service_state("fake/worker-2")->phase, ServicePhase::lost)
+      << "neither ready nor gone: unknown";
   auto launches = effects<LaunchAgent>();
   ASSERT_THAT(launches, SizeIs(1));
   EXPECT_EQ(launches[0].allocation, "a0");

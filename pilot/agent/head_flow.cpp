@@ -169,6 +169,31 @@ void HeadCore::watch_health() {
     emit(model::PilotPhaseChanged{PilotPhase::ready, {}});
 }
 
+// Now and then, and soon again before something is said for the first time: a new topic's followers need a
+// moment.
+void HeadCore::check_data() {
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
+  const SteadyTime now = clock_->steady();
+  for (const auto& [framework, cluster] : state_.clusters) {
+    if (!cluster.ready || !cluster.plan.health) continue;
+    Check& check = checks_[framework];
+    if (check.under_way || now < check.next) continue;
+    check.under_way = true;
+    out_.effects.push_back(CheckCluster{framework, *cluster.plan.health});
+  }
+}
+
+HeadOutput HeadCore::checked(const std::string& framework, const Result<std::string>& problem) {
+  const auto cluster = state_.clusters.find(framework);
+  if (cluster == state_.clusters.end() || winding_down()) return take();
+  const std::string found = problem.has_value() ? problem.value() : problem.error().text();
+  Check& check = checks_[framework];
+  const bool first = !found.empty() && check.found.empty() && cluster->second.problem.empty();
+  check = {clock_->steady() + (first ? timing_.check_again : timing_.check), false, found};
+  if (!first && found != cluster->second.problem) emit(model::ClusterChecked{framework, found});
+  return take();
+}
+
 // The first thing that is not as it should be; empty when all is well.
 std::string HeadCore::problem() const {
   for (const auto& [id, node] : state_.nodes) {
@@ -186,10 +211,13 @@ std::string HeadCore::problem() const {
       if (service.phase != ServicePhase::ready && !arrives && !is_leaving(spec.node))
         return says(spec.id, service);
     }
-  for (const auto& framework : state_.spec.frameworks)
-    if (const auto cluster = state_.clusters.find(framework.name);
-        cluster == state_.clusters.end() || !cluster->second.ready)
+  for (const auto& framework : state_.spec.frameworks) {
+    const auto cluster = state_.clusters.find(framework.name);
+    if (cluster == state_.clusters.end() || !cluster->second.ready)
       return framework.name + " does not answer yet";
+    if (!cluster->second.problem.empty())
+      return fmt::format("{}: {}", framework.name, cluster->second.problem);
+  }
   return {};
 }
 

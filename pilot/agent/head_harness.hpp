@@ -48,7 +48,7 @@ class HeadHarness {
     spec.name = "demo";
     spec.nodes = 2;
     spec.ready_timeout = 3min;
-    spec.frameworks = {{"fake", {}, {}}};
+    spec.frameworks = {{"fake", {}, {}, {}}};
     log(model::PilotCreated{"id", spec, "0.1", "user", "host"});
     log(model::AllocationSubmitted{"a0", "job-7", 2});
     restart();

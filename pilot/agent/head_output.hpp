@@ -92,8 +92,14 @@ struct LaunchAgent {
 // All is done: end with success.
 struct Finish {};
 
+// Ask a cluster's own command how its data are; HeadCore::checked() gets what it says.
+struct CheckCluster {
+  std::string framework;
+  model::Command command;
+};
+
 using Effect = std::variant<PlanCluster, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                            RetireNode, GiveBack, CheckRelease, ReturnNodes, Finish>;
+                            RetireNode, GiveBack, CheckRelease, ReturnNodes, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

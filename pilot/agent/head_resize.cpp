@@ -119,8 +119,8 @@ void HeadCore::cordon(const std::string& node, const std::string& reason) {
   if (!state.draining && state.phase != NodePhase::released) emit(model::NodeCordoned{node, true, reason});
 }
 
-// What would be taken from us is given back before: data move while their node is still there.  Nodes that
-// were lost for long are done without; what they held is rebuilt from its other replicas.
+// What would be taken from us is given back before: data move while their node is still there.  The base ends
+// in order, so that data that outlive it are whole.
 void HeadCore::give_back_in_time() {
   if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
   for (const auto& [id, allocation] : state_.allocations) {
@@ -128,6 +128,8 @@ void HeadCore::give_back_in_time() {
     if (!ends || allocation.phase == AllocationPhase::ended) continue;
     const Duration lead = std::clamp(*allocation.walltime / 10, timing_.shortest_lead, timing_.longest_lead);
     const Duration left = *ends - clock_->wall();
+    if (id == "a0" && left <= std::min(timing_.last_lead, lead))
+      return stop_pilot(fmt::format("the time of its base is over in {}", format_duration(left)));
     if (left > lead || !warned_.insert(id).second) continue;
     const std::string reason = fmt::format("the time of {} is over in {}", id, format_duration(left));
     if (id == "a0")
@@ -135,11 +137,30 @@ void HeadCore::give_back_in_time() {
     else
       for (const auto& node : state_.nodes_of(id)) cordon(node, reason);
   }
-  for (const auto& [node, since] : lost_since_) {
-    const auto found = state_.nodes.find(node);
-    if (found == state_.nodes.end() || found->second.phase != NodePhase::lost) continue;
-    if (found->second.info.allocation != "a0" && clock_->steady() - since > timing_.lost_for_good)
-      cordon(node, fmt::format("lost for {}", format_duration(timing_.lost_for_good)));
+}
+
+bool HeadCore::is_bound(const std::string& node) const {
+  return std::ranges::any_of(state_.clusters, [&](const auto& entry) {
+    return std::ranges::any_of(entry.second.plan.services, [&](const model::ServiceSpec& spec) {
+      return spec.node == node && spec.bound;
+    });
+  });
+}
+
+// Nodes that were lost for long are done without; what they held is rebuilt from its other replicas.  When
+// that fails (too few nodes are left), it is tried again after twice the time.
+void HeadCore::do_without_lost_nodes() {
+  if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
+  const SteadyTime now = clock_->steady();
+  for (const auto& id : usable_nodes()) {
+    const auto& node = state_.nodes.at(id);
+    if (node.phase != NodePhase::lost || node.draining) continue;
+    const auto since = lost_since_.try_emplace(id, now).first->second;
+    auto& patience = lost_patience_.try_emplace(id, state_.spec.lost_after).first->second;
+    if (now - since <= patience || is_bound(id)) continue;
+    cordon(id, fmt::format("lost for {}", format_duration(patience)));
+    lost_since_[id] = now;
+    patience *= 2;
   }
 }
 
@@ -148,14 +169,7 @@ void HeadCore::follow_nodes() {
     const auto& [framework, cluster] = entry;
     if (!cluster.ready) continue;
     if (cluster.changing) {
-      const auto lame = std::ranges::find_if(cluster.arriving, [&](const std::string& id) {
-        return cluster.services.at(id).phase == model::ServicePhase::failed;
-      });
-      if (lame == cluster.arriving.end()) {
-        bring_up(entry);
-      } else {
-        change_failed(framework, fmt::format("{}: {}", *lame, cluster.services.at(*lame).reason));
-      }
+      follow_change(entry);
     } else if (cluster.moving) {
       if (moving_.insert(framework).second)
         out_.effects.push_back(MoveData{framework, *cluster.plan.resize->move});
@@ -165,6 +179,26 @@ void HeadCore::follow_nodes() {
   }
   release_drained_nodes();
   return_released_nodes();
+}
+
+// Until its new services are ready, or can't be.
+void HeadCore::follow_change(const ClusterEntry& entry) {
+  const auto& [framework, cluster] = entry;
+  const auto draining = draining_in(cluster.plan);
+  const bool lost_more = std::ranges::any_of(draining_nodes(), [&](const std::string& id) {
+    return state_.nodes.at(id).phase == NodePhase::lost && !contains(draining, id);
+  });
+  if (lost_more) return change(entry);  // it would wait for them for ever
+  for (const auto& spec : cluster.plan.services) {
+    const auto& service = cluster.services.at(spec.id);
+    const bool lame = service.phase == model::ServicePhase::failed && contains(cluster.arriving, spec.id);
+    const auto since = lost_since_.find(spec.node);
+    const bool hopeless = service.phase == model::ServicePhase::lost && is_bound(spec.node) &&
+                          since != lost_since_.end() &&
+                          clock_->steady() - since->second > state_.spec.lost_after;
+    if (lame || hopeless) return change_failed(framework, fmt::format("{}: {}", spec.id, service.reason));
+  }
+  bring_up(entry);
 }
 
 // Asks for a plan when the one there is was made for other nodes.
@@ -208,11 +242,15 @@ HeadOutput HeadCore::moved(const std::string& framework, const Result<void>& res
   return take();
 }
 
-// Everything stays as it was: nodes that were to be given back are kept.
+// Everything stays as it was: nodes that were to be given back are kept.  Those that were lost meanwhile are
+// the next plan's.
 void HeadCore::change_failed(const std::string& framework, const std::string& cause) {
   emit(model::DataMoved{framework, cause});
-  for (const auto& id : draining_nodes())
+  const auto planned = draining_in(state_.clusters.at(framework).plan);
+  for (const auto& id : draining_nodes()) {
+    if (state_.nodes.at(id).phase == NodePhase::lost && !contains(planned, id)) continue;
     emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause)});
+  }
 }
 
 // Stops what runs on draining nodes and takes it out of the cluster.  True while something is left to do.

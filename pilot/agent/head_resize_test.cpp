@@ -275,5 +275,120 @@ TEST_F(HeadResizeTest, a_draining_node_stays_so_when_its_agent_is_started_again)
   EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
 }
 
+TEST_F(HeadResizeTest, services_of_a_lost_node_are_not_ready) {
+  extend();
+  pass(6s, {"node-1", "node-2"});
+  EXPECT_EQ(cluster().services.at("fake/worker-3").phase, ServicePhase::lost);
+  EXPECT_EQ(cluster().services.at("fake/worker-3").reason, "node-3 is lost");
+  EXPECT_EQ(cluster().services.at("fake/worker-2").phase, ServicePhase::ready);
+  EXPECT_EQ(phase(), PilotPhase::degraded);
+  auto info = node("node-3");
+  info.allocation = "a1";
+  info.rank = 0;
+  receive("node-3", model::RegisterNode{info, {change("fake/worker-3", ServicePhase::ready)}});
+  EXPECT_EQ(cluster().services.at("fake/worker-3").phase, ServicePhase::ready);
+  EXPECT_EQ(phase(), PilotPhase::ready);
+}
+
+TEST_F(HeadResizeTest, what_could_not_be_rebuilt_is_tried_again_after_twice_the_time) {
+  extend();
+  pass(2min + 10s, {"node-1", "node-2"});
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  take(core_->moved("fake", make_error(ErrorCode::partial, "3 replicas on 2 brokers")));
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  take(core_->planned("fake", grown(false)));
+  pass(3min, {"node-1", "node-2"});
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  pass(70s, {"node-1", "node-2"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+}
+
+TEST_F(HeadResizeTest, a_node_of_the_base_is_done_without_unless_it_is_bound) {
+  boot();
+  pass(2min + 10s, {"node-1"});
+  EXPECT_TRUE(core_->state().nodes.at("node-2").draining);
+}
+
+TEST_F(HeadResizeTest, a_bound_node_is_waited_for) {
+  enroll("node-1");
+  enroll("node-2");
+  auto bound = plan();
+  bound.services[2].bound = true;
+  take(core_->planned("fake", bound));
+  report("node-1", "fake/controller", ServicePhase::ready);
+  report("node-1", "fake/worker-1", ServicePhase::ready);
+  report("node-2", "fake/worker-2", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  pass(10min, {"node-1"});
+  EXPECT_FALSE(core_->state().nodes.at("node-2").draining);
+  EXPECT_EQ(phase(), PilotPhase::degraded);
+}
+
+TEST_F(HeadResizeTest, a_change_goes_on_without_a_node_that_is_lost_meanwhile) {
+  boot();
+  request_extension();
+  enroll_third();
+  take(core_->planned("fake", grown()));
+  effects<PlanCluster>();
+  pass(2min + 10s, {"node-1", "node-2"});  // node-3 never gets its worker ready
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(plans[0].draining, ElementsAre("node-3"));
+  take(core_->planned("fake", drained()));
+  ASSERT_THAT(effects<ProbeCluster>(), SizeIs(1));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  take(core_->moved("fake", ok()));
+  take(core_->retired("fake", "node-3", ok()));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+}
+
+TEST_F(HeadResizeTest, a_node_that_was_done_without_and_comes_back_is_cleaned) {
+  extend();
+  pass(2min + 10s, {"node-1", "node-2"});
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  take(core_->moved("fake", ok()));
+  take(core_->retired("fake", "node-3", ok()));
+  ASSERT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+  enroll_third(2);
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released) << "it is not taken in again";
+  EXPECT_THAT(sent<model::ReleaseNode>("node-3"), SizeIs(1));
+  EXPECT_THAT(started("node-3"), IsEmpty());
+}
+
+TEST_F(HeadResizeTest, data_that_are_not_well_make_the_pilot_degraded) {
+  enroll("node-1");
+  enroll("node-2");
+  auto checked = plan();
+  checked.health.emplace().argv = {"look"};
+  take(core_->planned("fake", checked));
+  report("node-1", "fake/controller", ServicePhase::ready);
+  report("node-1", "fake/worker-1", ServicePhase::ready);
+  report("node-2", "fake/worker-2", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  take(core_->tick());
+  ASSERT_THAT(effects<CheckCluster>(), SizeIs(1));
+  take(core_->checked("fake", std::string("1 of 2 partitions")));
+  EXPECT_EQ(phase(), PilotPhase::ready) << "it may pass";
+  pass(2s, {"node-1", "node-2"});
+  ASSERT_THAT(effects<CheckCluster>(), SizeIs(1));
+  take(core_->checked("fake", std::string("1 of 2 partitions")));
+  EXPECT_EQ(phase(), PilotPhase::degraded);
+  EXPECT_EQ(core_->state().reason, "fake: 1 of 2 partitions");
+  pass(4s, {"node-1", "node-2"});
+  EXPECT_THAT(effects<CheckCluster>(), IsEmpty());
+  pass(2s, {"node-1", "node-2"});
+  ASSERT_THAT(effects<CheckCluster>(), SizeIs(1));
+  take(core_->checked("fake", std::string()));
+  EXPECT_EQ(phase(), PilotPhase::ready);
+}
+
 }  // namespace
 }  // namespace pilot::agent

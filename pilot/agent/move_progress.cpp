@@ -37,4 +37,12 @@ std::string progress_sentence(std::string_view line) {
   return {};
 }
 
+Result<std::string> problem_of(std::string_view printed) {
+  const Json json = Json::parse(printed, nullptr, false);
+  const auto found = json.is_object() ? json.find("problem") : json.end();
+  if (!json.is_object() || found == json.end() || !found->is_string())
+    return make_error(ErrorCode::failed, fmt::format("its data can't be checked: '{}' was said", printed));
+  return found->get<std::string>();
+}
+
 }  // namespace pilot::agent

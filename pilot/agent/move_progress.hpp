@@ -1,8 +1,10 @@
-// What a framework's tool says while it moves data, as a sentence for the event log.
+// What a framework's tools say of its data, as sentences for the event log.
 #pragma once
 
 #include <string>
 #include <string_view>
+
+#include "pilot/base/result.hpp"
 
 namespace pilot::agent {
 
@@ -10,5 +12,9 @@ namespace pilot::agent {
 // "total_bytes":N,"eta_s":N or null}.  Empty for any other, which nobody need read; a line that is no JSON
 // is its own sentence.
 std::string progress_sentence(std::string_view line);
+
+// Of what ClusterPlan::health printed: {"problem": "2 of 9 partitions ..."}.  Errors: failed (something
+// else).
+Result<std::string> problem_of(std::string_view printed);
 
 }  // namespace pilot::agent

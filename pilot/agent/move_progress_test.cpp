@@ -22,5 +22,13 @@ TEST(MoveProgress, WhatItDoesNotKnowIsPassedOrLeftOut) {
             R"({"event":"progress","moved_bytes":"many"})");
 }
 
+TEST(MoveProgress, WhatAHealthCheckFound) {
+  EXPECT_EQ(problem_of(R"({"schema": "x/1", "problem": "1 of 2 partitions"})").value(), "1 of 2 partitions");
+  EXPECT_EQ(problem_of(R"({"problem": ""})").value(), "");
+  EXPECT_EQ(problem_of("").error().code, ErrorCode::failed);
+  EXPECT_EQ(problem_of(R"({"problem": 1})").error().code, ErrorCode::failed);
+  EXPECT_EQ(problem_of("[]").error().code, ErrorCode::failed);
+}
+
 }  // namespace
 }  // namespace pilot::agent

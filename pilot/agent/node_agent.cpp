@@ -137,6 +137,7 @@ struct NodeAgent::Impl {
     info.rank = options.rank;
     info.host = host_name();
     info.address = options.address;
+    info.rack = options.rack;
     info.cores = options.cores;
     info.memory = options.memory;
     info.scratch = options.scratch;

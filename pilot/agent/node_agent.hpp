@@ -31,6 +31,7 @@ struct NodeOptions {
   int rank = 0;
   std::string node;     // "node-1"
   std::string address;  // where its services listen
+  std::string rack;     // what fails with it; empty: unknown
   int cores = 1;
   Bytes memory;
   std::filesystem::path scratch;        // made if it does not exist; removed at the end

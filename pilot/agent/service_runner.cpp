@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "pilot/agent/log_limit.hpp"
 #include "pilot/agent/process_sweep.hpp"
 #include "pilot/agent/readiness_probe.hpp"
 #include "pilot/agent/service_files.hpp"
@@ -24,6 +25,7 @@ using model::ServicePhase;
 namespace {
 
 constexpr Duration sweep_limit = std::chrono::seconds(5);
+constexpr Duration look_at_log = std::chrono::seconds(10);
 constexpr int tail_lines = 20;
 
 std::string name_of(const model::Command& command) {
@@ -44,6 +46,7 @@ struct ServiceRunner::Impl {
   std::optional<proc::CommandRun> step;
   std::optional<proc::Watch> watch;
   std::optional<ReadinessProbe> probe;
+  EventLoop::Handle log_timer;  // while it runs
   EventLoop::Handle timer;      // back-off, or the grace of stopping
   std::string giving_up_cause;  // it is being stopped because it did not become ready
 
@@ -72,6 +75,7 @@ struct ServiceRunner::Impl {
     watch.reset();
     probe.reset();
     timer.cancel();
+    log_timer.cancel();
   }
 
   // Ends whatever carries the service's marks, then goes on.
@@ -146,6 +150,10 @@ struct ServiceRunner::Impl {
   }
 
   void watch_process() {
+    log_timer = loop.every(look_at_log, [this] {
+      if (const auto cut = limit_log(record.spec.log, record.spec.log_limit); cut.has_error())
+        log::warning("{}: {}", record.spec.id, cut.error().text());
+    });
     watch.emplace(loop, record.process, [this](const model::ExitStatus& status) { ended(status); });
   }
 
@@ -224,6 +232,7 @@ struct ServiceRunner::Impl {
         return;
       case ServicePhase::stopping:
       case ServicePhase::stopped:
+      case ServicePhase::lost:  // what a head thinks of services, never a node
         return;
     }
   }
@@ -262,6 +271,7 @@ struct ServiceRunner::Impl {
       case ServicePhase::planned:
       case ServicePhase::stopped:
       case ServicePhase::failed:
+      case ServicePhase::lost:
         return;
     }
   }

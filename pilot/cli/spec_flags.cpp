@@ -126,6 +126,13 @@ std::vector<Option> SpecFlags::more_options() {
        {},
        none,
        group},
+      {"--lost-after",
+       "TIME",
+       "a lost node is done without then, its data are rebuilt elsewhere [2m]",
+       &lost_after_,
+       {},
+       none,
+       group},
   };
 }
 
@@ -162,6 +169,7 @@ Result<config::Value> SpecFlags::settings(const std::string& name,
   add({"network", "ports"}, ports_, "--ports");
   add({"security", "encrypt"}, encrypt_ ? "true" : "", "--encrypt");
   add({"ready_timeout"}, ready_timeout_, "--ready-timeout");
+  add({"lost_after"}, lost_after_, "--lost-after");
   for (const std::string& framework : frameworks_) add({"frameworks"}, framework, "--framework");
   for (const std::string& option : framework_options_) {
     PILOT_TRY(config::FlagSetting setting, config::parse_option_flag(option));

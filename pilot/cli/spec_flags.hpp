@@ -29,7 +29,7 @@ class SpecFlags {
   Result<void> add_cores(config::LayerInput& input) const;
   Result<void> add_batch_options(config::LayerInput& input) const;
   std::string file_, name_, resource_, site_, nodes_, walltime_, queue_, account_, tasks_, cores_, memory_,
-      scratch_, subnet_, ports_, ready_timeout_;
+      scratch_, subnet_, ports_, ready_timeout_, lost_after_;
   std::string qos_, constraint_, gres_, gpus_, mem_, reservation_, mail_;
   bool encrypt_ = false, exclusive_ = false;
   std::vector<std::string> frameworks_, framework_options_, batch_options_;

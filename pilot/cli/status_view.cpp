@@ -109,6 +109,16 @@ ordered_json status_json(const model::PilotState& state, bool live, const std::s
   document["allocations"] = allocations_json(state);
   document["nodes"] = nodes_json(state);
   document["services"] = services_json(state);
+  document["clusters"] = ordered_json::array();
+  for (const auto& [framework, cluster] : state.clusters)
+    document["clusters"].push_back({{"framework", framework},
+                                    {"version", cluster.plan.version},
+                                    {"ready", cluster.ready},
+                                    {"changing", cluster.changing},
+                                    {"moving", cluster.moving},
+                                    {"change_failure", cluster.change_failure},
+                                    {"problem", cluster.problem},
+                                    {"keeps_data", !cluster.plan.keeps.empty()}});
   document["exports"] = std::move(exports);
   return document;
 }
@@ -151,6 +161,12 @@ std::string status_text(const model::PilotState& state, bool live, const std::st
   }
   if (!services.empty()) text += "\n" + services.text(true, colour);
 
+  for (const auto& [framework, cluster] : state.clusters) {
+    if (!cluster.problem.empty())
+      text += fmt::format("\n{}: {}\n", framework, painted(cluster.problem, Colour::bad, colour));
+    if (!cluster.change_failure.empty())
+      text += fmt::format("\n{}: the last change failed: {}\n", framework, cluster.change_failure);
+  }
   std::string exports;
   for (const auto& [framework, cluster] : state.clusters)
     for (const auto& [name, value] : cluster.plan.exports) exports += fmt::format("{}={}\n", name, value);

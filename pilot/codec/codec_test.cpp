@@ -21,6 +21,7 @@ model::ServiceSpec some_service() {
   service.prepare = {{{{"format"}, {}, {}}, "/tmp/d/meta.properties", 10s}};
   service.ports = {{"client", 20001}};
   service.log = "/tmp/log";
+  service.log_limit = Bytes{5};
   service.ready = {model::TcpProbe{"127.0.0.1", 20001}, 100ms, 90s};
   service.stop = {15, 30s};
   service.restart = {3, 10min, 500ms, 30s};
@@ -36,6 +37,8 @@ model::ClusterPlan some_plan() {
   plan.client_files = {{"client.properties", "x", 0600}};
   plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:20001"}};
   plan.nodes = {"node-1", "node-4"};
+  plan.health = model::Command{{"health"}, {}, {}};
+  plan.keeps = {{"cluster", "x"}};
   plan.resize =
       model::ResizePlan{{"node-4"}, model::Command{{"move"}, {}, {}}, {{"node-4", {{"retire"}, {}, {}}}}};
   return plan;
@@ -47,15 +50,16 @@ model::PilotSpec some_spec() {
   spec.walltime = 2h;
   spec.memory_per_node = Bytes{1 << 30};
   spec.batch = {{"queue", "normal"}};
-  spec.frameworks = {{"kafka", {{"controllers", "3"}}, {{"log.retention.hours", "1"}}}};
+  spec.lost_after = 7s;
+  spec.frameworks = {{"kafka", {{"controllers", "3"}}, {{"log.retention.hours", "1"}}, {{"cluster", "x"}}}};
   return spec;
 }
 
 const model::ProcessIdentity some_process{4711, 123456789012345ULL, "boot"};
 
 std::vector<model::EventBody> every_event() {
-  model::NodeInfo node{"node-1",    "a0",     0,          "host",       "127.77.0.1", 2,
-                       Bytes{1024}, "/tmp/s", {1, 65535}, some_process, "1"};
+  model::NodeInfo node{"node-1", "a0",        0,        "host",     "127.77.0.1", "leaf1",
+                       2,        Bytes{1024}, "/tmp/s", {1, 65535}, some_process, "1"};
   return {model::PilotCreated{"abc", some_spec(), "0.1", "me", "here"},
           model::AllocationSubmitted{"a0", "42.head", 3},
           model::AllocationChanged{"a0", model::AllocationPhase::ended, "time limit"},
@@ -71,7 +75,8 @@ std::vector<model::EventBody> every_event() {
           model::ExtensionRequested{"a1", 2, 4, 90min, false},
           model::NodeCordoned{"node-1", true, "pilot shrink"},
           model::DataMoved{"kafka", "3 replicas on 2 brokers"},
-          model::NodesReturned{"a0", {"node-1"}, "it was resized before"}};
+          model::NodesReturned{"a0", {"node-1"}, "it was resized before"},
+          model::ClusterChecked{"kafka", "1 of 2 partitions"}};
 }
 
 TEST(Codec, EveryEventSurvivesTheRoundTrip) {

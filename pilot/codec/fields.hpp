@@ -17,7 +17,7 @@ void fields(A& a, Like<model::ProcessIdentity> auto& v) {
 }
 template <typename A>
 void fields(A& a, Like<model::FrameworkSpec> auto& v) {
-  a("name", v.name), a("options", v.options), a("config", v.config);
+  a("name", v.name), a("options", v.options), a("config", v.config), a("reopen", v.reopen);
 }
 template <typename A>
 void fields(A& a, Like<model::NetworkSpec> auto& v) {
@@ -28,13 +28,13 @@ void fields(A& a, Like<model::PilotSpec> auto& v) {
   a("name", v.name), a("resource", v.resource), a("nodes", v.nodes);
   a("cores_per_node", v.cores_per_node), a("memory_per_node", v.memory_per_node), a("walltime", v.walltime);
   a("batch", v.batch), a("scratch", v.scratch), a("network", v.network), a("encrypt", v.encrypt);
-  a("ready_timeout", v.ready_timeout), a("frameworks", v.frameworks);
+  a("ready_timeout", v.ready_timeout), a("lost_after", v.lost_after), a("frameworks", v.frameworks);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeInfo> auto& v) {
   a("id", v.id), a("allocation", v.allocation), a("rank", v.rank), a("host", v.host), a("address", v.address);
   a("cores", v.cores), a("memory", v.memory), a("scratch", v.scratch), a("free_ports", v.free_ports);
-  a("agent", v.agent), a("version", v.version);
+  a("rack", v.rack), a("agent", v.agent), a("version", v.version);
 }
 template <typename A>
 void fields(A& a, Like<model::Command> auto& v) {
@@ -73,12 +73,14 @@ template <typename A>
 void fields(A& a, Like<model::ServiceSpec> auto& v) {
   a("id", v.id), a("role", v.role), a("node", v.node), a("stage", v.stage), a("command", v.command);
   a("directories", v.directories), a("files", v.files), a("prepare", v.prepare), a("ports", v.ports);
-  a("log", v.log), a("ready", v.ready), a("stop", v.stop), a("restart", v.restart), a("bound", v.bound);
+  a("log", v.log), a("log_limit", v.log_limit), a("ready", v.ready);
+  a("stop", v.stop), a("restart", v.restart), a("bound", v.bound);
 }
 template <typename A>
 void fields(A& a, Like<model::ClusterPlan> auto& v) {
   a("framework", v.framework), a("version", v.version), a("services", v.services), a("ready", v.ready);
   a("client_files", v.client_files), a("exports", v.exports), a("nodes", v.nodes), a("resize", v.resize);
+  a("health", v.health), a("keeps", v.keeps);
 }
 template <typename A>
 void fields(A& a, Like<model::ResizePlan> auto& v) {
@@ -111,6 +113,10 @@ void fields(A& a, Like<model::DataMoved> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::NodesReturned> auto& v) {
   a("allocation", v.allocation), a("nodes", v.nodes), a("failure", v.failure);
+}
+template <typename A>
+void fields(A& a, Like<model::ClusterChecked> auto& v) {
+  a("framework", v.framework), a("problem", v.problem);
 }
 template <typename A>
 void fields(A& a, Like<model::AllocationChanged> auto& v) {
@@ -172,6 +178,7 @@ template <typename A>
 void fields(A& a, Like<model::ClusterState> auto& v) {
   a("plan", v.plan), a("ready", v.ready), a("services", v.services), a("changing", v.changing);
   a("moving", v.moving), a("change_failure", v.change_failure), a("arriving", v.arriving);
+  a("problem", v.problem);
 }
 template <typename A>
 void fields(A& a, Like<model::PilotState> auto& v) {

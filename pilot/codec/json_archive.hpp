@@ -29,7 +29,7 @@ inline constexpr int last_value<model::AllocationPhase> = static_cast<int>(model
 template <>
 inline constexpr int last_value<model::NodePhase> = static_cast<int>(model::NodePhase::released);
 template <>
-inline constexpr int last_value<model::ServicePhase> = static_cast<int>(model::ServicePhase::failed);
+inline constexpr int last_value<model::ServicePhase> = static_cast<int>(model::ServicePhase::lost);
 template <>
 inline constexpr int last_value<ErrorCode> = static_cast<int>(ErrorCode::internal);
 

@@ -28,6 +28,8 @@ constexpr std::array docs{
     SettingDoc{"network.ports", "A-B", "20000-29999", "services listen on free ports of this range"},
     SettingDoc{"security.encrypt", "BOOL", "false", "TLS between services and clients, beside passwords"},
     SettingDoc{"ready_timeout", "TIME", "3m", "a pilot that is not ready by then has failed"},
+    SettingDoc{"lost_after", "TIME", "2m",
+               "a lost node is done without then, its data are rebuilt elsewhere"},
     SettingDoc{"batch.queue", "NAME", "", "the batch system's queue or partition"},
     SettingDoc{"batch.account", "NAME", "", "what the batch system charges"},
     SettingDoc{"frameworks", "LIST", "", "what runs on the nodes: [kafka], or a map with their settings"},
@@ -156,7 +158,7 @@ Result<LocatedSpec> decode_pilot_spec(const Value& settings) {
   PILOT_TRY(const MapReader reader,
             MapReader::open(&settings, "",
                             {"name", "resource", "site", "nodes", "walltime", "node", "network", "security",
-                             "ready_timeout", "batch", "frameworks"}));
+                             "ready_timeout", "lost_after", "batch", "frameworks"}));
   PILOT_TRY_VOID(reader.read("name", spec.name));
   if (const Value* name = reader.find("name")) PILOT_TRY_VOID(check_pilot_name(spec.name, name->origin));
   PILOT_TRY_VOID(reader.read("resource", spec.resource));
@@ -167,6 +169,7 @@ Result<LocatedSpec> decode_pilot_spec(const Value& settings) {
   PILOT_TRY(const MapReader security, MapReader::open(reader.find("security"), "security.", {"encrypt"}));
   PILOT_TRY_VOID(security.read("encrypt", spec.encrypt));
   PILOT_TRY_VOID(reader.read("ready_timeout", spec.ready_timeout));
+  PILOT_TRY_VOID(reader.read("lost_after", spec.lost_after));
   PILOT_TRY(spec.batch, read_texts(reader.find("batch"), "batch."));
   PILOT_TRY_VOID(decode_frameworks(reader.find("frameworks"), spec));
   collect_origins(settings, "", located.origins);

@@ -26,6 +26,7 @@ struct Kind {
   std::string_view operator()(const NodeCordoned&) const { return "node_cordoned"; }
   std::string_view operator()(const DataMoved&) const { return "data_moved"; }
   std::string_view operator()(const NodesReturned&) const { return "nodes_returned"; }
+  std::string_view operator()(const ClusterChecked&) const { return "cluster_checked"; }
 };
 
 struct Description {
@@ -78,6 +79,9 @@ struct Description {
     if (e.failure.empty()) return fmt::format("{} of {} given back", fmt::join(e.nodes, ", "), e.allocation);
     return fmt::format("{} of {} could not be given back: {}", fmt::join(e.nodes, ", "), e.allocation,
                        e.failure);
+  }
+  std::string operator()(const ClusterChecked& e) const {
+    return fmt::format("{}: {}", e.framework, e.problem.empty() ? "its data are well again" : e.problem);
   }
 };
 

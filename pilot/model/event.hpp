@@ -100,6 +100,13 @@ struct DataMoved {
   bool operator==(const DataMoved&) const = default;
 };
 
+// What ClusterPlan::health found; noted when it changes.
+struct ClusterChecked {
+  std::string framework;
+  std::string problem;  // empty: all is well
+  bool operator==(const ClusterChecked&) const = default;
+};
+
 // A service's state as its node agent reports it.
 struct ServiceChanged {
   std::string service;
@@ -126,7 +133,7 @@ struct Note {
 using EventBody =
     std::variant<PilotCreated, AllocationSubmitted, AllocationChanged, HeadStarted, NodeRegistered,
                  NodeChanged, ClusterPlanned, ClusterReady, ServiceChanged, PilotPhaseChanged, Note,
-                 ExtensionRequested, NodeCordoned, DataMoved, NodesReturned>;
+                 ExtensionRequested, NodeCordoned, DataMoved, NodesReturned, ClusterChecked>;
 
 struct Event {
   std::uint64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -17,6 +17,8 @@ struct FrameworkSpec {
   std::string name;                            // "kafka"
   std::map<std::string, std::string> options;  // the adaptor's own settings: "controllers": "3"
   std::map<std::string, std::string> config;   // passed to the framework: "log.retention.hours": "1"
+  std::map<std::string, std::string>
+      reopen;  // ClusterPlan::keeps of a stopped pilot, whose data it opens again
   bool operator==(const FrameworkSpec&) const = default;
 };
 
@@ -39,6 +41,7 @@ struct PilotSpec {
   NetworkSpec network;
   bool encrypt = false;  // TLS between services and clients, beside the secrets that are always there
   Duration ready_timeout = std::chrono::minutes(3);
+  Duration lost_after = std::chrono::minutes(2);  // then a lost node is done without and its data are rebuilt
   std::vector<FrameworkSpec> frameworks;
   bool operator==(const PilotSpec&) const = default;
 };

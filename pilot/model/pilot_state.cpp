@@ -1,6 +1,7 @@
 #include "pilot/model/pilot_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pilot::model {
 namespace {
@@ -70,6 +71,20 @@ struct Fold {
     if (found == state.nodes.end()) return;
     found->second.phase = e.phase;
     found->second.reason = e.reason;
+    if (e.phase == NodePhase::lost) lose_services(e.node);
+  }
+
+  // Whatever ran there; what the node says when it comes back is true again.
+  void lose_services(const std::string& node) const {
+    for (auto& [framework, cluster] : state.clusters) {
+      for (const ServiceSpec& spec : cluster.plan.services) {
+        ServiceState& service = cluster.services.at(spec.id);
+        if (spec.node != node || service.phase == ServicePhase::planned || is_final(service.phase)) continue;
+        service.phase = ServicePhase::lost;
+        service.reason = node + " is lost";
+        service.since = at;
+      }
+    }
   }
 
   void operator()(const NodeCordoned& e) const {
@@ -92,11 +107,13 @@ struct Fold {
   void operator()(const ClusterPlanned& e) const {
     ClusterState& cluster = state.clusters[e.plan.framework];
     std::map<std::string, ServiceState> services;
-    cluster.arriving.clear();
+    const auto arriving = std::exchange(cluster.arriving, {});  // of a change that is planned anew
     for (const ServiceSpec& service : e.plan.services) {
       const auto before = cluster.services.find(service.id);
       const bool is_new = before == cluster.services.end();
       services[service.id] = is_new ? ServiceState{} : before->second;
+      if (cluster.changing && std::ranges::find(arriving, service.id) != arriving.end())
+        cluster.arriving.push_back(service.id);
       if (!is_new) continue;
       services[service.id].since = at;
       if (cluster.ready) cluster.arriving.push_back(service.id);
@@ -123,6 +140,11 @@ struct Fold {
     if (found == state.clusters.end()) return;
     found->second.changing = found->second.moving = false;
     found->second.change_failure = e.failure;
+  }
+
+  void operator()(const ClusterChecked& e) const {
+    const auto found = state.clusters.find(e.framework);
+    if (found != state.clusters.end()) found->second.problem = e.problem;
   }
 
   void operator()(const ServiceChanged& e) const {

@@ -58,6 +58,7 @@ struct ClusterState {
   bool moving = false;
   std::string change_failure;         // of the last change; empty: none, or it went well
   std::vector<std::string> arriving;  // services that came with the change
+  std::string problem;                // of its data, by the last check; empty: none
   bool operator==(const ClusterState&) const = default;
 };
 

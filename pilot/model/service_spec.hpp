@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "pilot/base/clock.hpp"
+#include "pilot/base/units.hpp"
 
 namespace pilot::model {
 
@@ -89,6 +90,7 @@ struct ServiceSpec {
   std::vector<PrepareStep> prepare;
   std::map<std::string, std::uint16_t> ports;  // what it listens on: "client": 20001
   std::string log;                             // stdout and stderr are appended to this file
+  Bytes log_limit{32 << 20};                   // then it is renamed to LOG.1, in place of the one before
   Readiness ready;
   StopPolicy stop;
   RestartPolicy restart;
@@ -116,6 +118,11 @@ struct ClusterPlan {
   std::map<std::string, std::string> exports;  // what `pilot env` prints
   std::vector<std::string> nodes;              // ids of those that it was made for
   std::optional<ResizePlan> resize;            // when there were others before
+  // Run by the head now and then, on its node.  It prints what is not as it should be with the data, as
+  // {"problem": "2 of 9 partitions ..."} on one line; an empty text when all is well.
+  std::optional<Command> health;
+  // What a later pilot needs to open the data again (FrameworkSpec::reopen); empty: they end with the pilot.
+  std::map<std::string, std::string> keeps;
   bool operator==(const ClusterPlan&) const = default;
 };
 

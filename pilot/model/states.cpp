@@ -63,6 +63,12 @@ constexpr std::array service_table = std::to_array<std::pair<ServicePhase, Servi
     {ServicePhase::waiting, ServicePhase::failed},     {ServicePhase::stopping, ServicePhase::stopped},
     {ServicePhase::stopping, ServicePhase::failed},    {ServicePhase::stopped, ServicePhase::preparing},
     {ServicePhase::failed, ServicePhase::preparing},   {ServicePhase::failed, ServicePhase::stopped},
+    {ServicePhase::preparing, ServicePhase::lost},     {ServicePhase::starting, ServicePhase::lost},
+    {ServicePhase::ready, ServicePhase::lost},         {ServicePhase::waiting, ServicePhase::lost},
+    {ServicePhase::stopping, ServicePhase::lost},      {ServicePhase::lost, ServicePhase::preparing},
+    {ServicePhase::lost, ServicePhase::starting},      {ServicePhase::lost, ServicePhase::ready},
+    {ServicePhase::lost, ServicePhase::waiting},       {ServicePhase::lost, ServicePhase::stopping},
+    {ServicePhase::lost, ServicePhase::stopped},       {ServicePhase::lost, ServicePhase::failed},
 });
 
 template <typename Table, typename Phase>
@@ -140,6 +146,8 @@ std::string_view to_string(ServicePhase phase) {
       return "stopped";
     case ServicePhase::failed:
       return "failed";
+    case ServicePhase::lost:
+      return "lost";
   }
   return "unknown";
 }

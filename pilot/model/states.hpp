@@ -32,6 +32,7 @@ enum class ServicePhase {
   stopping,
   stopped,
   failed,  // given up; the cause is in its report
+  lost,    // its node is lost, nothing is known of it
 };
 
 std::string_view to_string(PilotPhase phase);

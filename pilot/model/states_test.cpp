@@ -15,7 +15,7 @@ TEST(States, EveryServiceStateCanReachAnEnd) {
     for (const auto& [from, to] : service_transitions())
       if (reaching.contains(to)) reaching.insert(from);
   }
-  EXPECT_EQ(reaching.size(), 8u);
+  EXPECT_EQ(reaching.size(), 9u);
 }
 
 TEST(States, EveryPilotPhaseCanBeStopped) {

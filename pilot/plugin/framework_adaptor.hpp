@@ -14,6 +14,7 @@
 #include "pilot/model/pilot_spec.hpp"
 #include "pilot/model/service_spec.hpp"
 #include "pilot/plugin/software.hpp"
+#include "pilot/plugin/topics.hpp"
 
 namespace pilot::plugin {
 
@@ -57,6 +58,13 @@ class FrameworkAdaptor {
   // taken out; services on nodes that are not given any more are left away.
   // Errors: usage (does not fit the nodes), with the numbers.
   virtual Result<model::ClusterPlan> plan(const PlanInput& input) const = 0;
+
+  // The command that does this on a running cluster; none: what this framework keeps has no topics.
+  virtual std::optional<model::Command> topic_command(const TopicRequest& /*request*/,
+                                                      const model::ClusterPlan& /*cluster*/,
+                                                      const std::filesystem::path& /*tools_folder*/) const {
+    return std::nullopt;
+  }
 
   virtual InstallRecipe install_recipe() const = 0;
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "adaptors/framework/kafka/options.hpp"
+#include "adaptors/framework/kafka/placement.hpp"
 #include "adaptors/framework/kafka/plan.hpp"
 #include "adaptors/framework/kafka/software.hpp"
+#include "adaptors/framework/kafka/topics.hpp"
 
 namespace pilot::adaptors::kafka {
 
@@ -22,11 +24,19 @@ Result<void> KafkaAdaptor::check(const model::FrameworkSpec& framework, const mo
   };
   if (options.controllers > spec.nodes) return too_many("controllers", options.controllers);
   if (options.brokers > spec.nodes) return too_many("brokers", options.brokers);
-  return ok();
+  PILOT_TRY(const auto reopened, parse_reopened(framework.reopen));
+  const int brokers = options.brokers == 0 ? spec.nodes : options.brokers;
+  return reopened ? check_reopened(*reopened, options, brokers) : ok();
 }
 
 Result<model::ClusterPlan> KafkaAdaptor::plan(const plugin::PlanInput& input) const {
   return plan_cluster(input);
+}
+
+std::optional<model::Command> KafkaAdaptor::topic_command(const plugin::TopicRequest& request,
+                                                          const model::ClusterPlan& cluster,
+                                                          const std::filesystem::path& tools_folder) const {
+  return kafka::topic_command(request, cluster, tools_folder);
 }
 
 plugin::InstallRecipe KafkaAdaptor::install_recipe() const {

@@ -15,6 +15,9 @@ class KafkaAdaptor final : public plugin::FrameworkAdaptor {
   std::vector<plugin::OptionDoc> options() const override;
   Result<void> check(const model::FrameworkSpec& framework, const model::PilotSpec& spec) const override;
   Result<model::ClusterPlan> plan(const plugin::PlanInput& input) const override;
+  std::optional<model::Command> topic_command(const plugin::TopicRequest& request,
+                                              const model::ClusterPlan& cluster,
+                                              const std::filesystem::path& tools_folder) const override;
   plugin::InstallRecipe install_recipe() const override;
   Result<plugin::Software> inspect(const std::filesystem::path& home, const std::filesystem::path& java,
                                    int java_version) const override;

@@ -31,6 +31,24 @@ TEST(KafkaAdaptor, ChecksBeforeAnythingIsStarted) {
   EXPECT_THAT(refusal("brokres", "3"), HasSubstr("did you mean 'brokers'?"));
 }
 
+TEST(KafkaAdaptor, TopicsAreItsToolsBusiness) {
+  model::ClusterPlan cluster;
+  cluster.exports = {{"PILOT_KAFKA_CONFIG", "/p/a b/client"}};
+  plugin::TopicRequest request;
+  request.verb = plugin::TopicRequest::Verb::create;
+  request.topic = "-x";
+  request.partitions = 8;
+  request.replicas = 2;
+  request.settings = {{"retention.ms", "1000"}, {"x", "a,b"}};
+  request.if_absent = true;
+  const auto command = KafkaAdaptor().topic_command(request, cluster, "/opt/bin");
+  ASSERT_TRUE(command.has_value());
+  EXPECT_EQ(command->argv,
+            (std::vector<std::string>{"/opt/bin/pilot-kafka", "topic", "create", "-x",
+                                      "--config=/p/a b/client", "--timeout=10000ms", "--partitions=8",
+                                      "--replicas=2", "--set=retention.ms=1000,x=a,b", "--if-absent"}));
+}
+
 TEST(KafkaAdaptor, DocumentsTheOptionsItReads) {
   for (const auto& doc : KafkaAdaptor().options()) {
     const auto checked = KafkaAdaptor().check({"kafka", {{doc.name, "no value of it"}}, {}}, {});

@@ -21,13 +21,13 @@ constexpr std::string_view security =
 constexpr std::string_view quorum = "the quorum is made of the pilot's controllers; use 'controllers'";
 constexpr std::string_view addresses = "addresses and ports are those of the pilot's nodes";
 constexpr std::string_view identity = "it follows from the node a service runs on";
-constexpr std::string_view storage = "data stays in the node's scratch folder; use 'scratch'";
+constexpr std::string_view storage = "data stay in the node's scratch folder, or in 'data'";
 
 constexpr Reserved reserved[] = {
     {"node.id", identity},
     {"broker.id", identity},
     {"process.roles", identity},
-    {"broker.rack", identity},
+    {"broker.rack", "it is the switch of the node, where the batch system tells, or the node"},
     {"listeners", addresses},
     {"advertised.listeners", addresses},
     {"listener.", security},
@@ -101,6 +101,24 @@ Result<Bytes> parse_size(std::string_view option, const std::string& text, Bytes
   return size.value();
 }
 
+// "/a,/b": they reach a file of settings, in which a comma parts them and a '$' begins a placeholder.
+Result<void> read_folders(Options& options, const std::string& value) {
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const auto comma = std::min(value.find(',', begin), value.size());
+    const std::string folder = value.substr(begin, comma - begin);
+    const bool plain = std::none_of(folder.begin(), folder.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == '$' || c == '\\';
+    });
+    if (folder.size() < 2 || folder.front() != '/' || !plain)
+      return make_error(
+          ErrorCode::usage, fmt::format("kafka.data: '{}' is no path from '/' on", folder),
+          "a folder that outlives the nodes, e.g. /scratch/me/kafka; several are parted by commas");
+    options.data.push_back(folder);
+    begin = comma + 1;
+  }
+  return ok();
+}
+
 Result<void> read_option(Options& options, const std::string& name, const std::string& value) {
   constexpr Bytes mebi{1ULL << 20};
   if (name == "controllers") {
@@ -116,6 +134,14 @@ Result<void> read_option(Options& options, const std::string& name, const std::s
   if (name == "heap") {
     PILOT_TRY(options.heap, parse_size(name, value, Bytes{128 * mebi.count}, Bytes{256 * 1024 * mebi.count}));
     return ok();
+  }
+  if (name == "data") return read_folders(options, value);
+  if (name == "move_patience") {
+    const auto patience = parse_duration(value);
+    if (!patience.has_value()) return patience.error().while_doing("kafka.move_patience");
+    options.move_patience = patience.value();
+    if (options.move_patience >= std::chrono::seconds(1)) return ok();
+    return make_error(ErrorCode::usage, fmt::format("kafka.move_patience is {}, which is below 1s", value));
   }
   if (name == "max_message") {
     PILOT_TRY(options.max_message, parse_size(name, value, Bytes{1024}, Bytes{900 * mebi.count}));
@@ -134,6 +160,9 @@ std::vector<plugin::OptionDoc> option_docs() {
       {"brokers", "one per node", "how many brokers; at most one per node"},
       {"heap", "a quarter of the node's memory, up to 4 GiB", "memory of a broker's heap, e.g. 2G"},
       {"max_message", "33MiB", "the largest message, for brokers and clients"},
+      {"data", "the node's scratch",
+       "folders for the logs on storage that outlives the pilot, for 'pilot start --from'"},
+      {"move_patience", "2m", "moving data is given up when none comes nearer for so long"},
   };
 }
 

@@ -37,6 +37,16 @@ TEST(KafkaOptions, ReadsAll) {
   EXPECT_EQ(options.config.at("log.retention.hours"), "1");
 }
 
+TEST(KafkaOptions, FoldersAndPatience) {
+  const auto options = parse_options({"kafka", {{"data", "/a,/b c"}, {"move_patience", "30s"}}, {}}).value();
+  EXPECT_EQ(options.data, (std::vector<std::string>{"/a", "/b c"}));
+  EXPECT_EQ(options.move_patience, std::chrono::seconds(30));
+  for (const char* wrong : {"", "a", "/a,", "/a,b", "/", "/$HOME", "/a\nb"})
+    EXPECT_THAT(refusal({{"data", wrong}}), HasSubstr("is no path from '/' on")) << wrong;
+  EXPECT_THAT(refusal({{"move_patience", "0s"}}), HasSubstr("below 1s"));
+  EXPECT_THAT(refusal({{"move_patience", "soon"}}), HasSubstr("kafka.move_patience"));
+}
+
 TEST(KafkaOptions, RefusesWithTheReason) {
   EXPECT_THAT(refusal({{"controllers", "2"}}), HasSubstr("kafka.controllers is 2, it can be 1 or 3"));
   EXPECT_THAT(refusal({{"brokers", "-1"}}), HasSubstr("kafka.brokers is '-1', which is not a number from 1"));

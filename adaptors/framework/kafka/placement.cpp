@@ -1,6 +1,7 @@
 #include "adaptors/framework/kafka/placement.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +12,7 @@ namespace pilot::adaptors::kafka {
 namespace {
 
 constexpr std::uint64_t mebi = 1ULL << 20;
+constexpr int first_controller = 1000;  // not itself
 constexpr Bytes controller_heap{256 * mebi};
 constexpr Bytes least_broker_heap{256 * mebi};
 constexpr Bytes most_broker_heap{4096 * mebi};
@@ -48,16 +50,16 @@ class Ports {
   std::map<std::string, std::size_t> used_;
 };
 
-Result<Server> server_on(const model::NodeInfo& node, std::string_view role, int first_id, Ports& ports) {
-  PILOT_TRY(const int number, number_of(node));
+Result<Server> server_on(const model::NodeInfo& node, std::string_view role, int id, Ports& ports) {
   Server server;
-  server.name = fmt::format("{}-{}", role, number);
+  server.id = id;
+  server.name = fmt::format("{}-{}", role, role == "controller" ? id - first_controller : id);
   PILOT_TRY(const auto port, ports.take(server.name, node));
   server.node = node.id;
-  server.id = first_id + number;
   server.address = node.address;
   server.port = port;
   server.folder = fmt::format("{}/kafka/{}", node.scratch, server.name);
+  server.rack = node.rack.empty() ? node.id : node.rack;
   server.cores = std::max(1, node.cores);
   return server;
 }
@@ -76,6 +78,13 @@ Result<Bytes> broker_heap(const Options& options, const model::NodeInfo& node, b
                    : "give the node more memory or fewer nodes to the machine");
 }
 
+// Nodes of the base open what is there; those beyond it get ids that were never used.
+int broker_id(const Reopened& old, int number) {
+  if (number <= static_cast<int>(old.brokers.size()))
+    return old.brokers[static_cast<std::size_t>(number - 1)];
+  return old.highest + number;
+}
+
 }  // namespace
 
 std::string Server::endpoint() const {
@@ -83,8 +92,26 @@ std::string Server::endpoint() const {
                                                 : fmt::format("[{}]:{}", address, port);
 }
 
+Result<void> check_reopened(const Reopened& old, const Options& options, int brokers) {
+  if (old.brokers.empty()) return ok();
+  if (options.data.empty())
+    return make_error(ErrorCode::usage, "the data to be opened again lie in 'kafka.data', which is not set",
+                      "give the option the value that the stopped pilot had");
+  if (options.controllers != static_cast<int>(old.controllers.size()))
+    return make_error(ErrorCode::usage,
+                      fmt::format("the data to be opened again have {} controllers, kafka.controllers is {}",
+                                  old.controllers.size(), options.controllers));
+  if (brokers < static_cast<int>(old.brokers.size()))
+    return make_error(ErrorCode::usage,
+                      fmt::format("the data to be opened again lie on {} brokers, and the base has {}",
+                                  old.brokers.size(), brokers),
+                      fmt::format("-N {} nodes or more", old.brokers.size()));
+  return ok();
+}
+
 Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes,
-                        const std::map<std::string, std::uint16_t>& kept) {
+                        const std::map<std::string, std::uint16_t>& kept,
+                        const std::optional<Reopened>& reopened) {
   std::vector<const model::NodeInfo*> base;
   for (const auto& node : nodes) {
     if (node.allocation == "a0") base.push_back(&node);
@@ -95,22 +122,25 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
                                   options.controllers, base.size(), base.size() == 1 ? "" : "s"),
                       "each controller wants a node of its own: more nodes, or 'controllers: 1'");
   }
-  const bool shrinks = !kept.empty();  // a base that gave nodes back has fewer brokers than it began with
-  const int size = static_cast<int>(base.size());
-  const int in_base = options.brokers == 0 ? size
-                      : shrinks            ? std::min(options.brokers, size)
-                                           : options.brokers;
-  if (in_base > static_cast<int>(base.size())) {
+  const auto there = static_cast<int>(base.size());
+  int in_base = options.brokers == 0 ? there : options.brokers;
+  if (in_base > there && kept.empty()) {
     return make_error(ErrorCode::usage,
                       fmt::format("kafka.brokers is {}, but there are {} nodes", in_base, base.size()),
                       "one broker runs on a node at most");
   }
+  in_base = std::min(in_base, there);  // a node that was lost is done without
+  const Reopened old = reopened.value_or(Reopened{});
+  if (kept.empty()) PILOT_TRY_VOID(check_reopened(old, options, in_base));
 
   Placement placement;
   Ports ports(kept);
   for (int i = 0; i < options.controllers; ++i) {
-    PILOT_TRY(auto controller, server_on(*base[static_cast<std::size_t>(i)], "controller", 1000, ports));
+    const auto& node = *base[static_cast<std::size_t>(i)];
+    PILOT_TRY(const int number, number_of(node));
+    PILOT_TRY(auto controller, server_on(node, "controller", first_controller + number, ports));
     controller.heap = controller_heap;
+    controller.reopened = std::ranges::find(old.controllers, controller.id) != old.controllers.end();
     placement.controllers.push_back(std::move(controller));
   }
   int base_nodes = 0;
@@ -118,13 +148,49 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
     if (node.allocation == "a0" && ++base_nodes > in_base) continue;
     const bool with_controller = std::any_of(placement.controllers.begin(), placement.controllers.end(),
                                              [&](const Server& other) { return other.node == node.id; });
-    PILOT_TRY(auto broker, server_on(node, "broker", 0, ports));
+    PILOT_TRY(const int number, number_of(node));
+    PILOT_TRY(auto broker, server_on(node, "broker", broker_id(old, number), ports));
     PILOT_TRY(broker.heap, broker_heap(options, node, with_controller));
+    broker.reopened = std::ranges::find(old.brokers, broker.id) != old.brokers.end();
     placement.brokers.push_back(std::move(broker));
   }
   placement.replication = std::min(static_cast<int>(placement.brokers.size()), 3);
   placement.in_sync = placement.replication == 3 ? 2 : 1;
   return placement;
+}
+
+Result<std::optional<Reopened>> parse_reopened(const std::map<std::string, std::string>& kept) {
+  if (kept.empty()) return std::optional<Reopened>();
+  const auto text = [&](const char* key) {
+    const auto found = kept.find(key);
+    return found == kept.end() ? std::string() : found->second;
+  };
+  const auto ids = [](const std::string& list) {
+    std::vector<int> all;
+    for (const char* at = list.data(); at < list.data() + list.size();) {
+      int id = 0;
+      const auto end = std::from_chars(at, list.data() + list.size(), id);
+      if (end.ec != std::errc{} || id < 1) return std::vector<int>();
+      all.push_back(id);
+      at = end.ptr + 1;  // behind the comma
+    }
+    return all;
+  };
+  Reopened reopened{text("cluster"), ids(text("controllers")), ids(text("brokers")), 0};
+  const auto highest = ids(text("highest"));
+  if (reopened.cluster.empty() || reopened.controllers.empty() || reopened.brokers.empty() ||
+      highest.size() != 1)
+    return make_error(ErrorCode::usage, "what the stopped pilot noted of its Kafka data can't be understood",
+                      "it was made by another version");
+  reopened.highest = highest.front();
+  return std::optional(std::move(reopened));
+}
+
+std::map<std::string, std::string> to_kept(const Reopened& reopened) {
+  return {{"cluster", reopened.cluster},
+          {"controllers", fmt::format("{}", fmt::join(reopened.controllers, ","))},
+          {"brokers", fmt::format("{}", fmt::join(reopened.brokers, ","))},
+          {"highest", std::to_string(reopened.highest)}};
 }
 
 }  // namespace pilot::adaptors::kafka

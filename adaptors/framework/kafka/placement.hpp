@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Server {
   std::string address;  // it listens at address:port
   std::uint16_t port = 0;
   std::string folder;  // its own, in the node's scratch
+  std::string rack;
+  bool reopened = false;  // its data are there, of a pilot that was stopped
   Bytes heap;
   int cores = 1;  // of the node's share
   std::string endpoint() const;
@@ -32,12 +35,30 @@ struct Placement {
   int in_sync = 1;      // 2 when there are three replicas, else 1
 };
 
+// What a pilot that was stopped left (ClusterPlan::keeps).
+struct Reopened {
+  std::string cluster;           // Kafka's cluster id
+  std::vector<int> controllers;  // ids whose data are there
+  std::vector<int> brokers;
+  int highest = 0;  // of all ids that a broker ever had
+};
+
+// Nothing when there is none.  Errors: usage (a text that this program did not write).
+Result<std::optional<Reopened>> parse_reopened(const std::map<std::string, std::string>& kept);
+std::map<std::string, std::string> to_kept(const Reopened& reopened);
+
+// Whether a cluster with so many brokers in its base can open what is there.  Errors: usage, with the
+// numbers.
+Result<void> check_reopened(const Reopened& old, const Options& options, int brokers);
+
 // Controllers on the first nodes of the base allocation, brokers one per node (`brokers` limits those of
 // the base; every node of an extension has one).  A server's id follows
 // from its node's ("node-7": broker 7), so that a node that comes later takes no id that was used.
+// With data of a stopped pilot, the base's brokers take their ids in order and later ones get ids above all.
 // Errors: usage, with the numbers, when the nodes are too few or too small or have no free port.
 // `ports`: of services that run already, by their ids ("kafka/broker-2"): they keep them.
 Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes,
-                        const std::map<std::string, std::uint16_t>& ports = {});
+                        const std::map<std::string, std::uint16_t>& ports = {},
+                        const std::optional<Reopened>& reopened = {});
 
 }  // namespace pilot::adaptors::kafka

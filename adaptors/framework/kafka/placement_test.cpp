@@ -83,5 +83,43 @@ TEST(KafkaPlacement, AddressesOfIpv6StandInBrackets) {
   EXPECT_EQ(place({}, {one}).value().brokers[0].endpoint(), "[fd00::1]:20001");
 }
 
+TEST(KafkaPlacement, ABaseNodeThatWasLostIsDoneWithout) {
+  Options options;
+  options.brokers = 3;
+  const auto two = std::vector{node(1), node(3)};
+  EXPECT_THAT(place(options, two).error().text(), HasSubstr("kafka.brokers is 3, but there are 2 nodes"));
+  const auto running = place(options, two, {{"kafka/broker-1", 5}}).value();
+  ASSERT_EQ(running.brokers.size(), 2u);
+  EXPECT_EQ(running.brokers[1].id, 3);
+}
+
+TEST(KafkaPlacement, ARackIsTheSwitchOrTheNode) {
+  auto all = nodes(2);
+  all[1].rack = "leaf2";
+  const auto placement = place({}, all).value();
+  EXPECT_EQ(placement.brokers[0].rack, "node-1");
+  EXPECT_EQ(placement.brokers[1].rack, "leaf2");
+}
+
+TEST(KafkaPlacement, DataOfAStoppedPilotAreOpenedByTheBase) {
+  const Reopened old{"cluster", {1001}, {1, 2, 5}, 7};
+  EXPECT_EQ(parse_reopened(to_kept(old)).value()->brokers, old.brokers);
+  EXPECT_EQ(parse_reopened(to_kept(old)).value()->highest, 7);
+  EXPECT_FALSE(parse_reopened({}).value().has_value());
+  EXPECT_EQ(parse_reopened({{"cluster", "x"}, {"brokers", "1,x"}}).error().code, ErrorCode::usage);
+  Options options;
+  EXPECT_THAT(place(options, nodes(4), {}, old).error().text(), HasSubstr("'kafka.data', which is not set"));
+  options.data = {"/d"};
+  EXPECT_THAT(place(options, nodes(2), {}, old).error().text(),
+              HasSubstr("lie on 3 brokers, and the base has 2"));
+  const auto placement = place(options, nodes(4), {}, old).value();
+  std::vector<std::pair<int, bool>> brokers;
+  for (const auto& broker : placement.brokers) brokers.emplace_back(broker.id, broker.reopened);
+  EXPECT_EQ(brokers, (std::vector<std::pair<int, bool>>{{1, true}, {2, true}, {5, true}, {11, false}}));
+  EXPECT_TRUE(placement.controllers[0].reopened);
+  options.controllers = 3;
+  EXPECT_THAT(place(options, nodes(4), {}, old).error().text(), HasSubstr("have 1 controllers"));
+}
+
 }  // namespace
 }  // namespace pilot::adaptors::kafka

@@ -84,7 +84,8 @@ model::PrepareStep format_natively(const plugin::PlanInput& input, const Cluster
                               fmt::format("{}", fmt::join(voters, ","))});
   }
   step.command.directory = server.folder;
-  step.unless_exists = server.folder + "/data/meta.properties";
+  if (server.reopened) step.command.argv.emplace_back("--existing");
+  step.unless_exists = data_folders(cluster, server).back() + "/meta.properties";
   return step;
 }
 
@@ -103,7 +104,7 @@ model::PrepareStep format_by_storage_tool(const plugin::PlanInput& input, const 
                       {"kafka.tools.StorageTool", "format", "--cluster-id", cluster.id, "--config",
                        server.folder + "/server.properties", "--initial-controllers",
                        fmt::format("{}", fmt::join(voters, ","))});
-  step.unless_exists = server.folder + "/data/meta.properties";
+  step.unless_exists = data_folders(cluster, server).back() + "/meta.properties";
   return step;
 }
 
@@ -131,13 +132,15 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   spec.bound = !broker;  // the voters are set when the cluster is made
   spec.stage = broker ? 1 : 0;
   spec.command = server_command(input, server, broker);
-  spec.directories = {server.folder, server.folder + "/data", server.folder + "/tmp"};
+  spec.directories = data_folders(cluster, server);
+  spec.directories.insert(spec.directories.begin(), server.folder);
+  spec.directories.push_back(server.folder + "/tmp");
   spec.files = tls_files(cluster, server);
   spec.files.push_back({server.folder + "/log4j2.properties", std::string(log4j2_properties()), 0600});
   spec.files.push_back({server.folder + "/server.properties",
                         broker ? broker_properties(cluster, server) : controller_properties(cluster, server),
                         0600});
-  const bool native = broker || !detail(input.software, "template").empty();
+  const bool native = broker || server.reopened || !detail(input.software, "template").empty();
   spec.prepare = {native ? format_natively(input, cluster, server, broker)
                          : format_by_storage_tool(input, cluster, server)};
   spec.ports = {{broker ? "client" : "controller", server.port}};
@@ -177,7 +180,7 @@ model::ServiceSpec kept_or_new(const plugin::PlanInput& input, const Cluster& cl
 // Partitions move onto new brokers and away from those of draining nodes, whose ids the cluster then
 // forgets.
 std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, const Placement& placement,
-                                             const std::string& client_config) {
+                                             const std::string& client_config, Duration patience) {
   if (!input.current) return std::nullopt;
   model::ResizePlan resize;
   resize.draining = input.draining;
@@ -197,6 +200,8 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
                                   "--config",
                                   client_config,
                                   "--json",
+                                  "--timeout",
+                                  format_duration(patience),
                                   "--keep",
                                   fmt::format("{}", fmt::join(keep, ","))};
     if (!drain.empty()) {
@@ -208,14 +213,29 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
   return resize;
 }
 
+// Brokers that are drained hold nothing; their ids are never used again.
+std::map<std::string, std::string> keeps(const Cluster& cluster, const std::vector<int>& brokers,
+                                         const std::optional<Reopened>& reopened,
+                                         const plugin::PlanInput& input) {
+  Reopened kept{cluster.id, {}, brokers, reopened ? reopened->highest : 0};
+  for (const auto& controller : cluster.placement.controllers) kept.controllers.push_back(controller.id);
+  for (const auto& broker : cluster.placement.brokers) kept.highest = std::max(kept.highest, broker.id);
+  if (input.current) {
+    const auto before = parse_reopened(input.current->keeps);
+    if (before.has_value() && before.value()) kept.highest = std::max(kept.highest, before.value()->highest);
+  }
+  return to_kept(kept);
+}
+
 }  // namespace
 
 Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   Cluster cluster;
   PILOT_TRY(cluster.options, parse_options(input.framework));
-  PILOT_TRY(cluster.placement, place(cluster.options, input.nodes, ports_in_use(input)));
+  PILOT_TRY(const auto reopened, parse_reopened(input.framework.reopen));
+  cluster.id = reopened ? reopened->cluster : cluster_id(input.pilot_id);
+  PILOT_TRY(cluster.placement, place(cluster.options, input.nodes, ports_in_use(input), reopened));
   cluster.encrypt = input.spec.encrypt;
-  cluster.id = cluster_id(input.pilot_id);
   cluster.version = input.software.version;
 
   model::ClusterPlan plan;
@@ -238,7 +258,9 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   plan.client_files.push_back({for_java, java_client_properties(cluster, ca), 0600});
   plan.ready.probe = ready_probe(input, librdkafka, cluster.placement.brokers.front(), ids);
   plan.ready.deadline = input.spec.ready_timeout;
-  plan.resize = plan_resize(input, cluster.placement, librdkafka);
+  plan.resize = plan_resize(input, cluster.placement, librdkafka, cluster.options.move_patience);
+  plan.health.emplace().argv = {tool(input), "health", "--config", librdkafka};
+  if (!cluster.options.data.empty()) plan.keeps = keeps(cluster, ids, reopened, input);
   plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", cluster.bootstrap_servers()},
                   {"KAFKA_CLIENT_PROPERTIES", for_java},
                   {"PILOT_KAFKA_CONFIG", librdkafka}};

@@ -163,8 +163,45 @@ TEST(KafkaResize, WhatRunsStaysAndNewNodesGetBrokers) {
   ASSERT_TRUE(plan.resize && plan.resize->move);
   EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->move->argv, " ")),
               ::testing::EndsWith("rebalance --config /pilots/demo/client/client.librdkafka.properties "
-                                  "--json --keep 1,2,4"));
+                                  "--json --timeout 2m00s --keep 1,2,4"));
   EXPECT_THAT(plan.exports.at("KAFKA_BOOTSTRAP_SERVERS"), HasSubstr("127.77.0.4:20000"));
+}
+
+TEST(KafkaPlan, OnlyControllersAreBoundAndTheDataAreLookedAfter) {
+  const auto plan = plan_cluster(testing::input(2)).value();
+  EXPECT_TRUE(named(plan, "kafka/controller-1").bound);
+  EXPECT_FALSE(named(plan, "kafka/broker-1").bound);
+  ASSERT_TRUE(plan.health.has_value());
+  EXPECT_THAT(
+      fmt::format("{}", fmt::join(plan.health->argv, " ")),
+      ::testing::EndsWith("pilot-kafka health --config /pilots/demo/client/client.librdkafka.properties"));
+  EXPECT_TRUE(plan.keeps.empty()) << "they are in the nodes' scratch";
+}
+
+TEST(KafkaPlan, DataThatOutliveThePilotAreOpenedByTheNext) {
+  auto wish = testing::input(2);
+  wish.framework.options["data"] = "/a,/b c";
+  const auto first = plan_cluster(wish).value();
+  const auto& broker = named(first, "kafka/broker-2");
+  const auto cluster = first.keeps.at("cluster");
+  EXPECT_EQ(first.keeps.at("brokers"), "1,2");
+  const auto folder = fmt::format("/a/kafka-{}/broker-2", cluster);
+  EXPECT_THAT(broker.directories,
+              ::testing::IsSupersetOf({folder, fmt::format("/b c/kafka-{}/broker-2", cluster)}));
+  EXPECT_THAT(broker.prepare[0].command.argv, Not(::testing::Contains("--existing")));
+
+  auto again = testing::input(3);
+  again.pilot_id = "another";
+  again.framework.options["data"] = "/a,/b c";
+  again.framework.reopen = first.keeps;
+  const auto second = plan_cluster(again).value();
+  EXPECT_EQ(second.keeps.at("cluster"), cluster);
+  EXPECT_EQ(second.keeps.at("brokers"), "1,2,5") << "broker 3 could have been another's";
+  EXPECT_THAT(named(second, "kafka/broker-2").directories, ::testing::Contains(folder));
+  EXPECT_THAT(named(second, "kafka/broker-2").prepare[0].command.argv, ::testing::Contains("--existing"));
+  EXPECT_THAT(named(second, "kafka/controller-1").prepare[0].command.argv, ::testing::Contains("--existing"));
+  EXPECT_THAT(named(second, "kafka/broker-5").prepare[0].command.argv,
+              Not(::testing::Contains("--existing")));
 }
 
 TEST(KafkaResize, NewBrokersMayStayEmpty) {

@@ -88,7 +88,7 @@ Lines common(const Cluster& cluster, const Server& server, std::string_view role
   lines.set("advertised.listeners", fmt::format("{}://{}", listener, server.endpoint()));
   lines.set("controller.listener.names", "CONTROLLER");
   lines.set("controller.quorum.bootstrap.servers", fmt::format("{}", fmt::join(voters, ",")));
-  lines.set("log.dirs", server.folder + "/data");
+  lines.set("log.dirs", fmt::format("{}", fmt::join(data_folders(cluster, server), ",")));
   set_security(lines, cluster, server);
   lines.set("message.max.bytes", cluster.options.max_message.count);
   lines.set("min.insync.replicas", placement.in_sync);
@@ -136,6 +136,14 @@ void set_client_security(Lines& lines, const Cluster& cluster) {
 
 }  // namespace
 
+std::vector<std::string> data_folders(const Cluster& cluster, const Server& server) {
+  std::vector<std::string> folders;
+  for (const auto& folder : cluster.options.data)
+    folders.push_back(fmt::format("{}/kafka-{}/{}", folder, cluster.id, server.name));
+  if (folders.empty()) folders.push_back(server.folder + "/data");
+  return folders;
+}
+
 std::string Cluster::bootstrap_servers() const {
   std::vector<std::string> endpoints;
   for (const auto& broker : placement.brokers) endpoints.push_back(broker.endpoint());
@@ -151,6 +159,7 @@ std::string controller_properties(const Cluster& cluster, const Server& server) 
 std::string broker_properties(const Cluster& cluster, const Server& server) {
   auto lines = common(cluster, server, "broker", "CLIENT");
   lines.set("inter.broker.listener.name", "CLIENT");
+  lines.set("broker.rack", server.rack);
   set_internal_topics(lines, cluster.placement);
   set_sizes(lines, cluster, server);
   // A mistyped topic is an error, and asking about one does not make it with the wrong partitions.

@@ -21,6 +21,9 @@ struct Cluster {
   std::string bootstrap_servers() const;
 };
 
+// Where a server's logs are; the first is also that of the cluster's metadata.
+std::vector<std::string> data_folders(const Cluster& cluster, const Server& server);
+
 // server.properties of a controller or a broker.
 std::string controller_properties(const Cluster& cluster, const Server& server);
 std::string broker_properties(const Cluster& cluster, const Server& server);

@@ -12,8 +12,10 @@
 #include "pilot/cli/status_view.hpp"
 #include "pilot/cli/verbs/verbs.hpp"
 #include "pilot/codec/codec.hpp"
+#include "pilot/config/yaml.hpp"
 #include "pilot/core/check_spec.hpp"
 #include "pilot/core/dry_run.hpp"
+#include "pilot/core/reopen.hpp"
 
 namespace pilot::cli {
 namespace {
@@ -24,7 +26,7 @@ constexpr auto margin = std::chrono::seconds(30);  // the head's own ready_timeo
 
 struct StartFlags {
   SpecFlags spec;
-  std::string name;
+  std::string name, from;
   bool no_wait = false, dry_run = false, validate = false;
 };
 
@@ -116,8 +118,19 @@ Result<int> wait_until_ready(Session& session, const core::Context& context, cor
   return 0;
 }
 
+Result<config::LocatedSpec> located_spec(const StartFlags& flags) {
+  if (flags.from.empty()) return flags.spec.spec(flags.name);
+  PILOT_TRY(const model::PilotState stopped, core::stopped_pilot(flags.from));
+  PILOT_TRY(const config::Value settings,
+            config::parse_yaml(core::settings_of(stopped), "--from " + flags.from));
+  const std::string name = flags.name.empty() ? stopped.spec.name : flags.name;
+  PILOT_TRY(config::LocatedSpec located, flags.spec.spec(name, settings));
+  PILOT_TRY_VOID(core::reopen_in(located.spec, stopped));
+  return located;
+}
+
 Result<int> run_start(Session& session, const StartFlags& flags) {
-  PILOT_TRY(const config::LocatedSpec located, flags.spec.spec(flags.name));
+  PILOT_TRY(const config::LocatedSpec located, located_spec(flags));
   Progress progress = session.make_progress();
   const core::Context context = session.context(progress);
   say_where(session, located);
@@ -145,11 +158,17 @@ Command start_command(Session& session) {
       "Settings come from flags, the environment, the spec, ./pilot.yaml and configuration files, in this "
       "order; "
       "'pilot config show --origin' says which.";
-  command.examples = {"pilot start demo --nodes 3 --framework kafka",
-                      "pilot start -f spec.yaml --nodes 5 --option kafka.controllers=3",
-                      "pilot start demo -f spec.yaml --dry-run      # what would be started, and where"};
+  command.examples = {
+      "pilot start demo --nodes 3 --framework kafka",
+      "pilot start -f spec.yaml --nodes 5 --option kafka.controllers=3",
+      "pilot start demo --framework kafka --option kafka.data=/scratch/me    # data outlive it",
+      "pilot start --from demo                       # and are opened again",
+      "pilot start demo -f spec.yaml --dry-run      # what would be started, and where"};
   command.arguments = {{"NAME", "what the pilot is called", &flags->name}};
   command.options = flags->spec.options();
+  command.options.push_back({"--from", "PILOT",
+                             "open the data again that this stopped pilot kept; flags change the rest",
+                             &flags->from});
   command.options.push_back({"--no-wait", "", "return when the nodes are asked for", &flags->no_wait});
   command.options.push_back(
       {"--dry-run", "", "print the script and the plan; start nothing", &flags->dry_run});

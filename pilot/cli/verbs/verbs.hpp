@@ -14,6 +14,7 @@ Command status_command(Session& session);
 Command list_command(Session& session);
 Command wait_command(Session& session);
 Command env_command(Session& session);
+Command topic_command(Session& session);
 Command logs_command(Session& session);
 Command events_command(Session& session);
 Command run_command(Session& session);

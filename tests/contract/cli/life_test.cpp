@@ -25,9 +25,10 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   EXPECT_EQ(status.code, 0) << status.err;
   const auto document = status.json();
   ASSERT_TRUE(document.is_object()) << status.out;
-  EXPECT_EQ(keys_of(document), (Keys{"schema", "name", "id", "state", "reason", "live", "note", "resource",
-                                     "wanted_nodes", "created", "since", "version", "user", "host", "head",
-                                     "allocations", "nodes", "services", "exports"}));
+  EXPECT_EQ(keys_of(document),
+            (Keys{"schema",   "name",         "id",      "state",    "reason",   "live",   "note",
+                  "resource", "wanted_nodes", "created", "since",    "version",  "user",   "host",
+                  "head",     "allocations",  "nodes",   "services", "clusters", "exports"}));
   EXPECT_EQ(document["schema"], "pilot.status/1");
   EXPECT_EQ(document["state"], "ready");
   EXPECT_EQ(document["live"], true);
@@ -118,6 +119,35 @@ TEST_F(Life, AFailedPilotMakesWayForTheNextOfItsName) {
   EXPECT_NE(failed.code, 0);
   const Outcome again = run({"start", "demo"});
   EXPECT_EQ(again.code, 0) << again.err;
+}
+
+TEST_F(Life, TopicsOfAPilotThatHasNone) {
+  refuses(2, "pilot: 'pilot topic' needs a command\nhint: one of: create, grow, list, describe\n", {"topic"});
+  refuses(2, "pilot: 'pilot topic create' needs TOPIC\nhint: 'pilot topic create --help' explains it\n",
+          {"topic", "create", "demo"});
+  refuses(2, "pilot: --partitions can't be '0'\nhint: a whole number from 1\n",
+          {"topic", "create", "demo", "frames", "--partitions", "0"});
+  refuses(2, "pilot: --set 'retention' is not of the form KEY=VALUE\n",
+          {"topic", "create", "demo", "frames", "--set", "retention"});
+  EXPECT_EQ(run({"topic", "list", "demo"}).code, 3);
+  start("demo");
+  refuses(3, "pilot: no cluster of 'demo' has topics\nhint: 'pilot frameworks list' says what can run\n",
+          {"topic", "list", "demo"});
+  refuses(3,
+          "pilot: 'demo' has no cluster 'tea' with topics\nhint: 'pilot frameworks list' says what can run\n",
+          {"topic", "describe", "demo", "frames", "--framework", "tea"});
+}
+
+TEST_F(Life, StartFromAPilotThatKeptNothing) {
+  start("demo");
+  refuses(2, "pilot: pilot 'demo' was not stopped\nhint: 'pilot stop demo' ends it, or cleans up after it\n",
+          {"start", "--from", "demo"});
+  ASSERT_EQ(run({"stop", "demo"}).code, 0);
+  const Outcome nothing = run({"start", "--from", "demo"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_NE(nothing.err.find("lay in its nodes' scratch and ended with it"), std::string::npos)
+      << nothing.err;
+  EXPECT_EQ(run({"start", "again", "--from", "dmeo"}).code, 3);
 }
 
 }  // namespace

@@ -52,6 +52,33 @@ Error setting_error(const std::string& file, const char* why) {
   return make_error(ErrorCode::usage, fmt::format("librdkafka refuses a setting of '{}': {}", file, why));
 }
 
+// A broker's refusal, with what may be done about it.
+Error refusal(rd_kafka_resp_err_t error, std::string message) {
+  while (!message.empty() && message.back() == '.') message.pop_back();
+  switch (error) {
+    case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+      return make_error(ErrorCode::usage, std::move(message),
+                        "--replicas takes at most the number of brokers; 'pilot extend' brings more");
+    case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
+      return make_error(ErrorCode::usage, std::move(message),
+                        "names have up to 249 letters, digits, '.', '_' and '-'");
+    case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
+      return make_error(ErrorCode::usage, std::move(message), "--partitions takes a number from 1");
+    case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
+      return make_error(ErrorCode::usage, std::move(message),
+                        "--set takes settings of topics: retention.ms=60000");
+    case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+      return make_error(ErrorCode::usage, std::move(message));
+    case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
+      return make_error(ErrorCode::failed, std::move(message),
+                        "--if-absent takes one that is there for success");
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+      return make_error(ErrorCode::not_found, std::move(message));
+    default:
+      return make_error(ErrorCode::failed, std::move(message));
+  }
+}
+
 TopicInfo topic_info(const rd_kafka_metadata_topic_t& from) {
   TopicInfo topic;
   topic.name = from.topic;
@@ -192,8 +219,7 @@ Result<void> Client::change_topic(const TopicChange& change, const Deadline& dea
   exists = error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS;
   if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return ok();
   const char* text = rd_kafka_topic_result_error_string(results[0]);
-  return make_error(ErrorCode::failed,
-                    fmt::format("{}: {}", change.what, text != nullptr ? text : rd_kafka_err2str(error)));
+  return refusal(error, fmt::format("{}: {}", change.what, text != nullptr ? text : rd_kafka_err2str(error)));
 }
 
 Result<void> Client::create(const NewTopic& wish, const Deadline& deadline, bool& exists) {

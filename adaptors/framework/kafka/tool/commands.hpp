@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "adaptors/framework/kafka/protocol/messages.hpp"
 #include "pilot/base/result.hpp"
 
 namespace pilot::adaptors::kafka {
 
 // format --config server.properties --cluster-id ID [--template bootstrap.checkpoint --voters ID@H:P,...]
-// Prepares the log directories of a broker, or of one of a new quorum's controllers (template and voters
+// [--existing]  With --existing, makes nothing: not_found when a directory is not of this cluster yet.  Else
+// prepares the log directories of a broker, or of one of a new quorum's controllers (template and voters
 // then needed).  Directories already of this cluster are left as they are.  Errors: usage; failed, when a
 // directory belongs to another cluster or node or can't be written.
 Result<std::string> run_format(const std::vector<std::string>& words);
@@ -38,6 +40,15 @@ Result<std::string> run_rebalance(const std::vector<std::string>& words);
 // unregister --config FILE --broker ID [--timeout 30s], of a broker that was stopped; one that is not
 // registered is success.  Errors: usage; failed (it is up); timed_out, unavailable.
 Result<std::string> run_unregister(const std::vector<std::string>& words);
+
+// health --config FILE [--timeout 10s]  What is wrong with the replicas of all partitions, as
+// {"problem": "2 of 9 partitions ..."}; an empty text when all are in sync.  Errors: usage; timed_out,
+// unavailable (no broker answers).
+Result<std::string> run_health(const std::vector<std::string>& words);
+
+// The text of it.
+std::string health_problem(const protocol::ClusterState& state,
+                           const std::vector<protocol::Ongoing>& ongoing);
 
 // The signal that asked run_rebalance to stop, or 0.
 int stop_signal();

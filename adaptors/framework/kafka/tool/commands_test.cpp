@@ -93,7 +93,8 @@ TEST_F(KafkaTool, ListsAndDescribesTopics) {
   rd_kafka_mock_topic_create(cluster_, "scans", 2, 1);
   const auto list = run_topic({"list", "--config", config_});
   ASSERT_TRUE(list.has_value()) << list.error().text();
-  EXPECT_THAT(list.value(), HasSubstr(R"("name": "scans", "partitions": [{"id": 0, "leader": )"));
+  EXPECT_THAT(list.value(),
+              HasSubstr(R"("name": "scans", "internal": false, "partitions": [{"id": 0, "leader": )"));
   EXPECT_THAT(run_topic({"describe", "scans", "--config", config_}).value(),
               HasSubstr(R"({"id": 1, "leader": )"));
 }
@@ -145,6 +146,22 @@ TEST_F(KafkaTool, ACredentialThatIsWrittenInTheFileIsInNoMessage) {
   EXPECT_THAT(answer.error().text(), ::testing::Not(HasSubstr("hidden")));
 }
 
+TEST(KafkaHealth, MissesWhatIsNotInSyncAndNotOnItsWay) {
+  protocol::ClusterState state;
+  state.brokers = {{1, "a", 1, ""}, {2, "b", 1, ""}};
+  state.topics = {{"t", 0, false, {{0, 1, {1, 2}, {1, 2}}, {1, 2, {2, 1, 4}, {2, 1}}}}};
+  const std::vector<protocol::Ongoing> moving{{"t", 1, {2, 1, 4}, {4}, {1}}};
+  EXPECT_EQ(health_problem(state, moving), "");
+  state.topics[0].partitions[0] = {0, 1, {1, 2, 3}, {1}};
+  EXPECT_EQ(health_problem(state, moving),
+            "1 of 2 partitions lack a replica in sync (broker 2 is behind, broker 3 is down)");
+  state.topics[0].partitions[1] = {1, -1, {3}, {}};
+  EXPECT_EQ(
+      health_problem(state, {}),
+      "2 of 2 partitions lack a replica in sync (broker 2 is behind, broker 3 is down), 1 can't be read or "
+      "written");
+}
+
 class KafkaFormat : public Folder {
  protected:
   std::string server(int id, const std::string& role) {
@@ -191,6 +208,14 @@ TEST_F(KafkaFormat, KeepsWhatIsFormattedAndRefusesAnothersData) {
   EXPECT_THAT(run_format(quorum(1001, "d")).error().text(),
               HasSubstr("holds the data of node 1001 of cluster 'c', not of node 1001 of 'd'"));
   EXPECT_EQ(run_format(quorum(1002)).error().code, ErrorCode::failed);
+}
+
+TEST_F(KafkaFormat, DataThatShouldBeThereAreNotMadeAnew) {
+  const Words words{"--config", server(4, "broker"), "--cluster-id", "c", "--existing"};
+  EXPECT_EQ(run_format(words).error().code, ErrorCode::not_found);
+  EXPECT_FALSE(fs::exists(data_ / "meta.properties"));
+  ASSERT_TRUE(run_format({"--config", server(4, "broker"), "--cluster-id", "c"}).has_value());
+  EXPECT_THAT(run_format(words).value(), HasSubstr(R"("formatted": 0, "kept": 1)"));
 }
 
 TEST_F(KafkaFormat, RefusesAControllerThatDoesNotVote) {

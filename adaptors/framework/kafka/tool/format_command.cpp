@@ -101,7 +101,7 @@ Result<void> write_quorum(const Server& server, const std::string& cluster_id, c
 
 Result<std::string> run_format(const std::vector<std::string>& words) {
   PILOT_TRY(const auto arguments,
-            Arguments::parse(words, {"--config", "--cluster-id", "--template", "--voters"}));
+            Arguments::parse(words, {"--config", "--cluster-id", "--template", "--voters"}, {"--existing"}));
   PILOT_TRY(const auto config, arguments.required("--config"));
   PILOT_TRY(const auto cluster_id, arguments.required("--cluster-id"));
   PILOT_TRY(auto server, read_server(config));
@@ -114,6 +114,12 @@ Result<std::string> run_format(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < dirs.size(); ++i) {
     PILOT_TRY(const bool ours, is_ours(dirs[i], cluster_id, server.node_id));
     if (ours) continue;
+    if (arguments.has("--existing"))
+      return make_error(
+          ErrorCode::not_found,
+          fmt::format("'{}' holds no data of node {} of cluster '{}', which are to be opened again",
+                      dirs[i].string(), server.node_id, cluster_id),
+          "is the folder mounted on this node? Was it deleted?");
     PILOT_TRY_VOID(make_directory(dirs[i]));
     if (i == 0 && server.controller) PILOT_TRY_VOID(write_quorum(server, cluster_id, arguments));
     // Last, because a directory with this file counts as formatted.

@@ -16,6 +16,7 @@ constexpr auto usage = R"(usage: pilot-kafka VERB ...
   rebalance   --config librdkafka.properties [--keep IDS] [--drain IDS] [--throttle 50MB/s|auto|none]
           [--no-unregister] [--timeout 2m] [--json]
   unregister  --config librdkafka.properties --broker ID [--timeout 30s]
+  health      --config librdkafka.properties [--timeout 10s]
 Standard output carries one JSON object ('rebalance --json': one per line).  Exit codes: 0 done, 1 failed,
 2 usage, 3 not found, 4 time-out, 5 no broker answers, 6 partly done, 128+n stopped by signal n.
 )";
@@ -27,8 +28,10 @@ pilot::Result<std::string> run(const std::string& verb, const std::vector<std::s
   if (verb == "topic") return kafka::run_topic(words);
   if (verb == "rebalance") return kafka::run_rebalance(words);
   if (verb == "unregister") return kafka::run_unregister(words);
-  return pilot::make_error(pilot::ErrorCode::usage, "no verb '" + verb + "'",
-                           pilot::suggestion(verb, {"format", "ready", "topic", "rebalance", "unregister"}));
+  if (verb == "health") return kafka::run_health(words);
+  return pilot::make_error(
+      pilot::ErrorCode::usage, "no verb '" + verb + "'",
+      pilot::suggestion(verb, {"format", "ready", "topic", "rebalance", "unregister", "health"}));
 }
 
 }  // namespace

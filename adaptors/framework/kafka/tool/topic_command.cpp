@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "adaptors/framework/kafka/protocol/cluster_client.hpp"
 #include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/client.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
 #include "adaptors/framework/kafka/tool/properties.hpp"
+#include "pilot/base/suggest.hpp"
 
 namespace pilot::adaptors::kafka {
 
@@ -22,8 +24,19 @@ std::string to_json(const TopicInfo& topic, const std::string& more = "") {
                                      partition.id, partition.leader, fmt::join(partition.replicas, ", "),
                                      fmt::join(partition.in_sync, ", ")));
   }
-  return fmt::format(R"({{"name": {}, "partitions": [{}]{}}})", json_string(topic.name),
-                     fmt::join(partitions, ", "), more);
+  const bool internal = topic.name.starts_with("__");
+  return fmt::format(R"({{"name": {}, "internal": {}, "partitions": [{}]{}}})", json_string(topic.name),
+                     internal, fmt::join(partitions, ", "), more);
+}
+
+// What else there is: the nearest name.
+std::string others(Client& client, const std::string& name, const Deadline& deadline) {
+  const auto all = client.metadata("*", deadline);
+  std::vector<std::string> names;
+  if (all.has_value())
+    for (const auto& topic : all.value().topics)
+      if (!topic.name.starts_with("__")) names.push_back(topic.name);
+  return names.empty() ? "there is none yet" : suggestion(name, names);
 }
 
 Result<TopicInfo> describe(Client& client, const std::string& name, const Deadline& deadline) {
@@ -31,18 +44,11 @@ Result<TopicInfo> describe(Client& client, const std::string& name, const Deadli
   const auto at = std::find_if(metadata.topics.begin(), metadata.topics.end(),
                                [&](const TopicInfo& topic) { return topic.name == name; });
   if (at == metadata.topics.end() || at->missing)
-    return make_error(ErrorCode::not_found, fmt::format("there is no topic '{}'", name));
+    return make_error(ErrorCode::not_found, fmt::format("there is no topic '{}'", name),
+                      others(client, name, deadline));
   if (!at->error.empty())
     return make_error(ErrorCode::failed, fmt::format("topic '{}': {}", name, at->error));
   return *at;
-}
-
-Result<std::string> list(Client& client, const Deadline& deadline) {
-  PILOT_TRY(auto metadata, client.metadata("*", deadline));
-  std::sort(metadata.topics.begin(), metadata.topics.end(), [](auto& a, auto& b) { return a.name < b.name; });
-  std::vector<std::string> topics;
-  for (const auto& topic : metadata.topics) topics.push_back(to_json(topic));
-  return fmt::format(R"({{"schema": "pilot-kafka.topics/1", "topics": [{}]}})", fmt::join(topics, ", "));
 }
 
 // "retention.ms=1000,max.message.bytes=5": a comma ends a pair when a '=' comes before the next one.
@@ -75,9 +81,9 @@ Result<TopicInfo> with_leaders(Client& client, const std::string& name, std::siz
                                    [](auto& p) { return p.leader >= 0; });
     if (known) return topic;
     if (deadline.passed()) {
-      return make_error(
-          ErrorCode::timed_out,
-          fmt::format("topic '{}' was made, but not all of its partitions have a leader", name));
+      return make_error(ErrorCode::timed_out,
+                        fmt::format("topic '{}' was made, but not all of its partitions have a leader", name),
+                        "'pilot status' shows the brokers");
     }
     client.poll(std::chrono::milliseconds(20));
   }
@@ -119,27 +125,49 @@ Result<std::string> grow(Client& client, const std::string& name, const Argument
                      had, grows ? json_string(caution) : "null", to_json(topic));
 }
 
-// What its replicas take on each broker's disks: {"1": 4096}.  Null when the brokers don't tell: a cluster
-// whose log-in only librdkafka knows.
-std::string bytes_by_broker(const std::string& config, const TopicInfo& topic, const Deadline& deadline) {
+// What replicas take on each broker's disks: by topic, {"1": 4096}.  Empty when the brokers don't tell: a
+// cluster whose log-in only librdkafka knows.
+std::map<std::string, std::string> bytes_by_broker(const std::string& config,
+                                                   const std::vector<TopicInfo>& topics,
+                                                   const Deadline& deadline) {
   const auto properties = read_properties(config);
   auto access = properties.has_value() ? protocol::access_from(properties.value()) : properties.error();
-  if (!access.has_value()) return "null";
+  if (!access.has_value()) return {};
   protocol::ClusterClient cluster(std::move(access).value());
-  std::map<int, std::int64_t> bytes;
-  for (const auto& partition : topic.partitions) {
-    for (const int id : partition.replicas) bytes[id] = 0;
-  }
-  std::vector<std::string> entries;
-  for (auto& [id, sum] : bytes) {
+  std::map<std::string, std::map<int, std::int64_t>> bytes;
+  std::set<int> brokers;
+  for (const auto& topic : topics)
+    for (const auto& partition : topic.partitions)
+      for (const int id : partition.replicas) bytes[topic.name][id] = 0, brokers.insert(id);
+  for (const int id : brokers) {
     const auto folders = cluster.log_dirs(id, deadline);
-    if (!folders.has_value()) return "null";
-    for (const auto& folder : folders.value()) {
-      for (const auto& replica : folder.replicas) sum += replica.topic == topic.name ? replica.bytes : 0;
-    }
-    entries.push_back(fmt::format(R"("{}": {})", id, sum));
+    if (!folders.has_value()) continue;  // it is down: what is known of the others is said
+    for (const auto& folder : folders.value())
+      for (const auto& replica : folder.replicas)
+        if (const auto at = bytes.find(replica.topic); at != bytes.end()) at->second[id] += replica.bytes;
   }
-  return fmt::format("{{{}}}", fmt::join(entries, ", "));
+  std::map<std::string, std::string> said;
+  for (const auto& [topic, by_broker] : bytes) {
+    std::vector<std::string> entries;
+    for (const auto& [id, sum] : by_broker) entries.push_back(fmt::format(R"("{}": {})", id, sum));
+    said[topic] = fmt::format("{{{}}}", fmt::join(entries, ", "));
+  }
+  return said;
+}
+
+std::string with_bytes(const TopicInfo& topic, const std::map<std::string, std::string>& bytes) {
+  const auto found = bytes.find(topic.name);
+  return to_json(topic,
+                 fmt::format(R"(, "bytes_by_broker": {})", found == bytes.end() ? "null" : found->second));
+}
+
+Result<std::string> list(Client& client, const std::string& config, const Deadline& deadline) {
+  PILOT_TRY(auto metadata, client.metadata("*", deadline));
+  std::sort(metadata.topics.begin(), metadata.topics.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  const auto bytes = bytes_by_broker(config, metadata.topics, deadline);
+  std::vector<std::string> topics;
+  for (const auto& topic : metadata.topics) topics.push_back(with_bytes(topic, bytes));
+  return fmt::format(R"({{"schema": "pilot-kafka.topics/1", "topics": [{}]}})", fmt::join(topics, ", "));
 }
 
 }  // namespace
@@ -158,12 +186,12 @@ Result<std::string> run_topic(const std::vector<std::string>& words) {
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(10)));
   const Deadline deadline(system_clock(), timeout);
   PILOT_TRY(auto client, Client::open(config, {}));
-  if (verb == "list") return list(client, deadline);
+  if (verb == "list") return list(client, config, deadline);
   if (verb == "create") return create(client, said[1], arguments, deadline);
   if (verb == "grow") return grow(client, said[1], arguments, deadline);
   PILOT_TRY(const auto topic, describe(client, said[1], deadline));
-  const auto bytes = fmt::format(R"(, "bytes_by_broker": {})", bytes_by_broker(config, topic, deadline));
-  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "topic": {}}})", to_json(topic, bytes));
+  const auto bytes = bytes_by_broker(config, {topic}, deadline);
+  return fmt::format(R"({{"schema": "pilot-kafka.topic/1", "topic": {}}})", with_bytes(topic, bytes));
 }
 
 }  // namespace pilot::adaptors::kafka

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "adaptors/framework/kafka/protocol/cluster_client.hpp"
+#include "adaptors/framework/kafka/tool/arguments.hpp"
+#include "adaptors/framework/kafka/tool/commands.hpp"
+#include "adaptors/framework/kafka/tool/properties.hpp"
+
+namespace pilot::adaptors::kafka {
+
+namespace {
+
+bool among(const std::vector<int>& ids, int id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+}  // namespace
+
+// Replicas that are on their way to a broker are not in sync yet and are not missed.
+std::string health_problem(const protocol::ClusterState& state,
+                           const std::vector<protocol::Ongoing>& ongoing) {
+  std::map<std::pair<std::string, int>, const protocol::Ongoing*> moving;
+  for (const auto& one : ongoing) moving[{one.topic, one.partition}] = &one;
+  const auto is_up = [&](int id) {
+    return std::any_of(state.brokers.begin(), state.brokers.end(),
+                       [&](const auto& broker) { return broker.id == id; });
+  };
+  std::size_t all = 0, behind = 0, headless = 0;
+  std::set<int> missing;
+  for (const auto& topic : state.topics) {
+    for (const auto& partition : topic.partitions) {
+      ++all;
+      const auto move = moving.find({topic.name, partition.index});
+      bool whole = true;
+      for (const int id : partition.replicas) {
+        const bool arriving = move != moving.end() && among(move->second->adding, id);
+        if (arriving || (among(partition.in_sync, id) && is_up(id))) continue;
+        whole = false;
+        missing.insert(id);
+      }
+      behind += whole ? 0 : 1;
+      headless += partition.leader < 0 ? 1 : 0;
+    }
+  }
+  if (behind == 0 && headless == 0) return {};
+  std::vector<std::string> brokers;
+  for (const int id : missing) {
+    brokers.push_back(fmt::format("broker {} {}", id, is_up(id) ? "is behind" : "is down"));
+  }
+  std::string text =
+      fmt::format("{} of {} partitions lack a replica in sync ({})", behind, all, fmt::join(brokers, ", "));
+  if (headless > 0) text += fmt::format(", {} can't be read or written", headless);
+  return text;
+}
+
+Result<std::string> run_health(const std::vector<std::string>& words) {
+  PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--timeout"}));
+  PILOT_TRY(const auto config, arguments.required("--config"));
+  PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(10)));
+  PILOT_TRY(const auto properties, read_properties(config));
+  PILOT_TRY(auto access, protocol::access_from(properties));
+  protocol::ClusterClient cluster(std::move(access));
+  const Deadline deadline(system_clock(), timeout);
+  PILOT_TRY(const auto state, cluster.metadata(deadline));
+  PILOT_TRY(const auto ongoing, cluster.reassignments(deadline));
+  return fmt::format(R"({{"schema": "pilot-kafka.health/1", "problem": {}}})",
+                     json_string(health_problem(state, ongoing)));
+}
+
+}  // namespace pilot::adaptors::kafka
