@@ -262,7 +262,7 @@ bool HeadCore::retire(const ClusterEntry& entry) {
     std::vector<const model::ServiceSpec*> active;
     for (const auto& spec : cluster.plan.services)
       if (spec.node == node && is_active(spec)) active.push_back(&spec);
-    const bool gone = state_.nodes.at(node).phase == NodePhase::lost;  // with all that ran there
+    const bool gone = state_.nodes.at(node).phase != NodePhase::up;  // with all that ran there
     if (!active.empty() && !gone) {
       ask_to_stop(active);
       busy = true;

@@ -266,6 +266,10 @@ TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
   take(core_->retired("fake", "node-3", ok()));
   EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
   EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+  take(core_->tick());
+  const auto smaller = effects<PlanCluster>();
+  ASSERT_THAT(smaller, SizeIs(1)) << "its services can't be waited for";
+  EXPECT_THAT(smaller[0].nodes, SizeIs(2));
 }
 
 TEST_F(HeadResizeTest, a_draining_node_stays_so_when_its_agent_is_started_again) {

@@ -6,7 +6,7 @@
 data=$WORK/persistent
 mkdir "$data"
 send() { miniapp source light --pilot "$1" --phantom shepp-logan --size 64 --angles 24 --slices 8 --rate max --count "$2" --progress none --json | json "d['acked']"; }
-read_all() { miniapp process gridrec --pilot "$1" --output "$2" --group "$2" --count "$3" --progress none --json | json "d['reconstructed']"; }
+read_all() { miniapp process gridrec --pilot "$1" --output "$2" --group "$2" --count "$3" --progress none --json | json "d['messages']"; }
 
 refuses 2 "is no path from '/'" pilot start demo --framework kafka --option kafka.data=relative
 check "a pilot keeps its data" pilot start demo --nodes 2 --framework kafka --option "kafka.data=$data"

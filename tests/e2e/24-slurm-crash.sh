@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Nodes of a real Slurm crash: in peace, while a pilot grows onto them, and while another is drained.  A source and
+# a processor run throughout; every acknowledged message is there once.
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+. "$source_folder/tests/e2e/lib.sh"
+. "$source_folder/tests/e2e/slurm.sh"
+
+start_cluster 6
+count=${CRASH_MESSAGES:-900}
+holders() {
+  pilot topic describe demo frames --json | json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"
+}
+node_state() { status_of demo "[n['state'] for n in d['nodes'] if n['id'] == '$1'][0]" 2>/dev/null; }
+node_is() { [ "$(node_state "$1")" = "$2" ]; }
+host_of() { status_of demo "[n['host'] for n in d['nodes'] if n['id'] == '$1'][0]"; }
+reason_has() { grep -qF "$1" <<<"$(pilot status demo)"; }
+moves() { [ "$(status_of demo "d['clusters'][0]['moving']")" = True ]; }
+is_whole() {
+  is_ready demo && [ "$(status_of demo "d['clusters'][0]['problem'] + str(d['clusters'][0]['moving'] or d['clusters'][0]['changing'])")" = False ]
+}
+crash() {
+  check "$1 ($2) crashes" "$cluster" crash "$2"
+}
+newest_broker() { status_of demo "[s['id'] for s in d['services'] if s['role'] == 'broker' and s['state'] == 'ready'][-1].split('-')[-1]"; }
+
+check "a pilot starts" pilot start demo --resource slurm -N 4 -t 30m --framework kafka --lost-after 6s \
+  --option kafka.move_patience=10s --option kafka.heap=256M
+check "with a topic" pilot topic create demo frames --partitions 6 --replicas 3
+check "and another one" pilot topic create demo bulk --partitions 6 --replicas 3
+as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 8/s --count "$count" \
+  --progress none --json >source.json 2>source.err &
+source=$!
+as_user miniapp process gridrec --pilot demo --output out --count "$count" --progress none --json >process.json 2>process.err &
+process=$!
+as_user miniapp source light --pilot demo --topic bulk --phantom shepp-logan --size 256 --angles 48 --slices 160 --rate max \
+  --count 500 --progress none >/dev/null 2>bulk.err || fail "no bulk: $(cat bulk.err)"
+
+say "--- in peace"
+crash node-3 "$(host_of node-3)"
+within 10 "its loss is noticed" node_is node-3 lost
+check "its broker is not ready any more" service_is demo kafka/broker-3 lost
+within 25 "replicas that lack are told of" reason_has "lack a replica in sync (broker 3 is down)"
+within 60 "it is done without" node_is node-3 released
+within 30 "its replicas are rebuilt elsewhere" is_whole
+check "on the others" test "$(holders)" = "1 2 4"
+unregistered() { grep -q "Replayed UnregisterBrokerRecord(brokerId=$1," "$user_home/.local/state/pilot/pilots/demo/logs/kafka/controller-1.log"; }
+check "it is no longer registered" unregistered 3
+check "its host boots again" "$cluster" boot node03
+check "with nothing of the pilot" test -z "$(on_node node03 sh -c "pgrep -a -u $VC_USER; ls -d /tmp/pilot-* 2>/dev/null")"
+
+say "--- while the pilot grows onto it"
+pilot extend demo -N 1 >extend.out 2>&1 &
+extend=$!
+within 90 "data move" moves
+arrived=$(status_of demo "d['nodes'][-1]['id']")
+crash "$arrived" "$(host_of "$arrived")"
+within 10 "its loss is noticed" node_is "$arrived" lost
+code=0
+wait "$extend" || code=$?
+check "the extension is partly done: $(tail -2 extend.out | tr '\n' ' ')" test "$code" = 6
+within 60 "it is done without" node_is "$arrived" released
+within 60 "all is as before" is_whole
+check "where it was" test "$(holders)" = "1 2 4"
+
+say "--- while another one is drained"
+check "a node comes" pilot extend demo -N 1
+fifth=$(newest_broker)
+within 30 "all is well" is_whole
+check "it holds partitions" grep -qw "$fifth" <(holders)
+pilot shrink demo --node "node-$fifth" >shrink.out 2>&1 &
+shrink=$!
+within 60 "data move" moves
+crash node-4 "$(host_of node-4)"
+within 10 "its loss is noticed" node_is node-4 lost
+code=0
+wait "$shrink" || code=$?
+check "the drain stalls and is given up: $(tail -2 shrink.out | tr '\n' ' ')" test "$code" = 6
+check "the node that was drained is in use again" test "$(status_of demo "[(n['state'], n['draining']) for n in d['nodes'] if n['id'] == 'node-$fifth'][0]")" = "('up', False)"
+within 60 "the lost one is done without" node_is node-4 released
+within 60 "all is well" is_whole
+check "on those that are left" test "$(holders)" = "1 2 $fifth"
+
+acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
+check "the source got every message acknowledged" acknowledged
+check "$count of them" test "$(json "d['acked']" <source.json)" = "$count"
+processed() { wait "$process" || { cat process.err >&3; return 1; }; }
+check "all were reconstructed, each once" processed
+check "the pilot stops" pilot stop demo
+for number in $(seq "$cluster_nodes"); do "$cluster" boot "$(printf 'node%02d' "$number")" >/dev/null 2>&1 || true; done
+check "nothing is left" nothing_on_hosts
