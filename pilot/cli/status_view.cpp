@@ -33,6 +33,7 @@ ordered_json nodes_json(const model::PilotState& state) {
                     {"reason", node.reason},
                     {"host", node.info.host},
                     {"address", node.info.address},
+                    {"rack", node.info.rack},
                     {"cores", node.info.cores},
                     {"memory", node.info.memory.count},
                     {"scratch", node.info.scratch},

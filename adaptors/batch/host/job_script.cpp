@@ -121,6 +121,7 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += function("node_name", fmt::format("echo {}", parts.node_name));
   text += function("cores_here", fmt::format("local cores={}\n  echo \"${{cores:-$(nproc)}}\"", parts.cores));
   text += function("scratch_wanted", scratch_wanted(spec.scratch));
+  text += function("topology_here", fmt::format("echo {}", parts.topology));
   text += function("system_scratch", fmt::format("echo {}", parts.scratch));
   text += function("on_each_node", parts.on_each_node);
   text += function("also_on_each_node", parts.also_on_each_node);

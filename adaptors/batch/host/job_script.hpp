@@ -38,6 +38,7 @@ struct JobScript {
   std::string cores;         // expands to the cores that the job has on this node, or to nothing
   std::string submit_host;   // expands to the name of the host where the job was submitted
   std::string scratch;       // expands to the system's own folder for this job on a node, or to nothing
+  std::string topology;      // expands to this node's way from the top switch, "top.leaf.node", or to nothing
   std::string on_each_node;  // runs "$@" once on each node and ends when all have ended
   std::string also_on_each_node;          // the same while on_each_node runs
   bool carries_environment = false;       // the launcher does not pass the job's environment on

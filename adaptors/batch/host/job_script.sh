@@ -105,7 +105,8 @@ run_node() {
   trap "clean_node $(printf %q "$root") $node" EXIT
   address=$(node_address)
   [ -n "$address" ] || exit 5
-  export PILOT_AGENT_OF=$pilot_id
+  export PILOT_AGENT_OF=$pilot_id PILOT_TOPOLOGY
+  PILOT_TOPOLOGY=$(topology_here)
   keep_agent_running "$root/$node.pid" "$pilot_agent" node --pilot-dir "$pilot_dir" --allocation "$allocation" \
     --rank "$rank" --node "$node" --address "$address" --cores "${cores_wanted:-$(cores_here)}" \
     --memory "$(memory_here "$rank")" --scratch "$root/$node"

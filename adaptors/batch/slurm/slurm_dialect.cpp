@@ -75,6 +75,7 @@ host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
   parts.cores = "${SLURM_CPUS_ON_NODE:-}";
   parts.submit_host = "\"$SLURM_SUBMIT_HOST\"";
   parts.scratch = "\"${SLURM_TMPDIR:-}\"";
+  parts.topology = "\"${SLURM_TOPOLOGY_ADDR:-}\"";
   parts.list_nodes = "scontrol show hostnames \"$SLURM_JOB_NODELIST\"";
   parts.node_memory =
       "scontrol -d -o show job \"$SLURM_JOB_ID\" | grep -o 'Nodes=[^ ]* CPU_IDs=[^ ]* Mem=[0-9]*' |\n"

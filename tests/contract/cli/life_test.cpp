@@ -34,8 +34,9 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   EXPECT_EQ(document["live"], true);
   EXPECT_EQ(keys_of(document["head"]), (Keys{"pid", "host", "endpoint", "starts"}));
   ASSERT_EQ(document["nodes"].size(), 2u);
-  EXPECT_EQ(keys_of(document["nodes"][0]), (Keys{"id", "allocation", "state", "draining", "reason", "host",
-                                                 "address", "cores", "memory", "scratch", "agent_pid"}));
+  EXPECT_EQ(keys_of(document["nodes"][0]),
+            (Keys{"id", "allocation", "state", "draining", "reason", "host", "address", "rack", "cores",
+                  "memory", "scratch", "agent_pid"}));
   EXPECT_EQ(keys_of(document["allocations"][0]), (Keys{"id", "job", "nodes", "state", "reason"}));
   EXPECT_NE(document["nodes"][0]["address"], document["nodes"][1]["address"]);
 
