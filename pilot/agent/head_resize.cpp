@@ -42,6 +42,9 @@ void HeadCore::extend(const std::string& peer, const std::string& id, const mode
         ErrorCode::failed,
         fmt::format("'{}' is {} and takes no more nodes", state_.spec.name, to_string(state_.phase)),
         fmt::format("'pilot wait {} --for ready' waits until it does", state_.spec.name));
+  if (warned_.contains("a0"))
+    return refuse(ErrorCode::failed, fmt::format("the time of '{}' is almost over", state_.spec.name),
+                  "start another pilot; what kept its data can be opened again");
   if (extending_) return refuse(ErrorCode::unavailable, "another extension is being asked for", "try again");
   int first = state_.spec.nodes + 1;
   for (const auto& [name, allocation] : state_.allocations)

@@ -174,5 +174,29 @@ TEST_F(HeadStopTest, stopping_while_booting_ignores_answers_that_come_late) {
   EXPECT_THAT(sent<model::ReleaseNode>("node-1"), SizeIs(1));
 }
 
+TEST_F(HeadStopTest, the_base_refuses_new_work_and_stops_in_order_before_its_time_is_over) {
+  events_.clear();
+  model::PilotSpec spec;
+  spec.name = "demo";
+  spec.nodes = 2;
+  spec.walltime = 20min;
+  spec.frameworks = {{"fake", {}, {}, {}}};
+  log(model::PilotCreated{"id", spec, "0.1", "user", "host"});
+  log(model::AllocationSubmitted{"a0", "job-7", 2});
+  restart();
+  boot();
+  pass(18min - 5s, {"node-1", "node-2"});
+  EXPECT_FALSE(noted("the time of a0 is over in"));
+  pass(10s, {"node-1", "node-2"});
+  EXPECT_TRUE(noted("the time of a0 is over in"));
+  receive("client", model::ExtendPilot{1, std::nullopt, true});
+  EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("almost over"));
+  EXPECT_EQ(phase(), PilotPhase::ready);
+  pass(80s, {"node-1", "node-2"});
+  EXPECT_EQ(phase(), PilotPhase::stopping);
+  EXPECT_THAT(core_->state().reason, HasSubstr("the time of its base is over in"));
+  EXPECT_THAT(stopped("node-1"), ElementsAre("fake/worker-1")) << "the controller is needed until then";
+}
+
 }  // namespace
 }  // namespace pilot::agent
