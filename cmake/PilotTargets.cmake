@@ -62,8 +62,12 @@ function(pilot_gtest name)
   # The optimiser took half of the time that tests take to compile; what they test keeps its own flags.
   target_compile_options(${name} PRIVATE $<IF:$<BOOL:${PILOT_SANITIZE}>,-O0,$<$<CONFIG:Release>:-O1>>)
   add_dependencies(all_${arg_LABEL}_tests ${name})
+  set(timeout 120)
+  if(CMAKE_CROSSCOMPILING)
+    set(timeout 1200)  # an emulator runs it
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT 120)
+                       PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${timeout})
 endfunction()
 
 # pilot_fuzzer(NAME SOURCES x_fuzz.cpp [DEPS ...] [CORPUS folder]): one LLVMFuzzerTestOneInput.

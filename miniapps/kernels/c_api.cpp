@@ -29,10 +29,13 @@ pk_status pk_limit_isa(const char* name, pk_error* error) {
     chosen = available & HWY_AVX2;
   } else if (wanted == "sse4") {
     chosen = available & HWY_SSE4;
+  } else if (wanted == "neon") {
+    chosen = available & HWY_NEON;
   } else if (wanted == "baseline") {
     chosen = HWY_STATIC_TARGET;
   } else {
-    return answer_invalid(error, "unknown instruction set; it can be baseline, sse4, avx2, avx512 or best");
+    return answer_invalid(error,
+                          "unknown instruction set; it can be baseline, sse4, avx2, avx512, neon or best");
   }
   if (chosen == 0) return answer_invalid(error, "this machine or build lacks the instruction set");
   hwy::DisableTargets(~chosen);

@@ -36,8 +36,8 @@ typedef struct pk_error {
 PK_API int32_t pk_version(void);
 /* The instruction set in use, e.g. "AVX3", "AVX2", "SSE2".  A static string. */
 PK_API const char* pk_isa(void);
-/* For tests and bench: use at most this set ("baseline", "sse4", "avx2", "avx512", "best").  Call it before
- * other threads run kernels.  Fails with PK_INVALID_ARGUMENT when the machine lacks it or the name is
+/* For tests and bench: use at most this set ("baseline", "sse4", "avx2", "avx512", "neon", "best").  Call it
+ * before other threads run kernels.  Fails with PK_INVALID_ARGUMENT when the machine lacks it or the name is
  * unknown. */
 PK_API pk_status pk_limit_isa(const char* name, pk_error* error);
 

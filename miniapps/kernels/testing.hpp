@@ -127,7 +127,7 @@ inline pk_gridrec_desc describe(int angles, int columns, const std::vector<doubl
 template <typename Body>
 void for_each_isa(Body body) {
   int tried = 0;
-  for (const char* isa : {"baseline", "sse4", "avx2", "avx512"}) {
+  for (const char* isa : {"baseline", "sse4", "avx2", "avx512", "neon"}) {
     if (pk_limit_isa(isa, nullptr) != PK_OK) continue;
     SCOPED_TRACE(isa);
     body(isa);
