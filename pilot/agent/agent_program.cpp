@@ -144,9 +144,9 @@ int run_node(NodeOptions options) {
   int code = 1;
   std::unique_ptr<NodeAgent> agent;
   // Before it has made anything that a signal could leave behind; they wait for the loop.
-  const auto end = [&](int) { agent->shut_down("told to end"); };
-  const auto terminate = loop.on_signal(SIGTERM, end);
-  const auto interrupt = loop.on_signal(SIGINT, end);
+  const auto terminate = loop.on_signal(SIGTERM, [&](int) { agent->end_now("told to end"); });
+  const auto interrupt = loop.on_signal(SIGINT, [&](int) { agent->end_now("interrupted"); });
+  const auto in_order = loop.on_signal(SIGUSR2, [&](int) { agent->shut_down("its time will be over"); });
   auto begun = NodeAgent::begin(loop, system_clock(), std::move(options), [&](int ended_with) {
     code = ended_with;
     loop.stop();

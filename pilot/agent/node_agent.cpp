@@ -82,7 +82,7 @@ struct NodeAgent::Impl {
   int looks_without_folder = 0;
 
   // How it ends; see leave().
-  bool leaving = false;
+  bool leaving = false, in_a_hurry = false, services_ended = false;
   bool head_expected_to_end = false;  // by itself, after it has released this node
   bool released_said = false, released_heard = false;
   std::vector<std::string> left;
@@ -242,7 +242,16 @@ struct NodeAgent::Impl {
     services->stop_all([this] { sweep_node(); });
   }
 
+  void leave_now(const std::string& reason) {
+    if (in_a_hurry) return;
+    in_a_hurry = true;
+    log::info("leaving at once: {}", reason);
+    if (!leaving || !services_ended) services->end_all([this] { sweep_node(); });
+    leaving = true;
+  }
+
   void sweep_node() {
+    services_ended = true;
     const model::ProcessIdentity head =
         services->head() ? services->head()->record().process : model::ProcessIdentity{};
     sweep.emplace(
@@ -269,6 +278,7 @@ struct NodeAgent::Impl {
     released_said = true;
     if (!link->connected() || link->silent()) return end_head();
     link->send(model::NodeReleased{options.node, left});
+    if (in_a_hurry) return end_head();
     deadline = loop.after(options.timing.acknowledge, [this] { end_head(); });
   }
 
@@ -276,7 +286,7 @@ struct NodeAgent::Impl {
     deadline.cancel();
     ServiceRunner* head = services->head();
     if (head == nullptr || head->record().at_rest()) return finish();
-    if (!head_expected_to_end) return head->stop();  // head_changed() goes on
+    if (!head_expected_to_end || in_a_hurry) return head->stop();  // head_changed() goes on
     deadline = loop.after(options.timing.head_end, [this] {
       log::warning("the head agent does not end; stopping it");
       services->head()->stop();
@@ -305,6 +315,9 @@ Result<std::unique_ptr<NodeAgent>> NodeAgent::begin(EventLoop& loop, const Clock
 
 void NodeAgent::shut_down(const std::string& reason) {
   impl_->leave(reason);
+}
+void NodeAgent::end_now(const std::string& reason) {
+  impl_->leave_now(reason);
 }
 
 }  // namespace pilot::agent

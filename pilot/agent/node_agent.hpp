@@ -1,6 +1,7 @@
 // The agent of one node: runs the services that the head agent asks for, watches them whether or not the
-// head is there, and ends when the head releases the node, when it is told to (SIGTERM: the allocation
-// is ending), or when the pilot is gone.  On rank 0 of the base allocation it keeps the head running.
+// head is there, and ends when the head releases the node, when it is told to (SIGUSR2 and SIGTERM: the
+// allocation is ending), or when the pilot is gone.  On rank 0 of the base allocation it keeps the head
+// running.
 #pragma once
 
 #include <filesystem>
@@ -50,6 +51,9 @@ class NodeAgent {
 
   // The allocation is ending: stops the services in order, cleans up and ends.
   void shut_down(const std::string& reason);
+  // The allocation ends within seconds, as a batch system's TERM says: what does not stop at once is killed,
+  // so that scratch is clean before we are killed ourselves.
+  void end_now(const std::string& reason);
 
  private:
   struct Impl;

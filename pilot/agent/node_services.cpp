@@ -59,6 +59,15 @@ void NodeServices::stop_all(std::function<void()> on_end) {
   go_on_stopping();
 }
 
+// Whoever tells us to end kills us within seconds: Slurm after KillWait, at least 5 s by default on any site.
+void NodeServices::end_all(std::function<void()> on_end) {
+  constexpr Duration grace = std::chrono::seconds(2);
+  on_stopped_ = std::move(on_end);
+  for (auto& [id, runner] : runners_)
+    if (!runner->record().at_rest()) runner->end_within(grace);
+  go_on_stopping();
+}
+
 void NodeServices::go_on_stopping() {
   if (!on_stopped_) return;
   int stage = std::numeric_limits<int>::min();

@@ -32,6 +32,8 @@ class NodeServices {
   void stop_all_but(const std::vector<std::string>& ids);
   // By descending stage, each stage when the one above has stopped; then calls `on_end`.
   void stop_all(std::function<void()> on_end);
+  // The same in a hurry, also when the above goes on: all at once, and soon with force.
+  void end_all(std::function<void()> on_end);
 
   // The head agent, which is supervised here but is no service of a cluster: not reported, and not
   // touched by the functions above.  Makes or takes up its runner.

@@ -237,6 +237,12 @@ struct ServiceRunner::Impl {
     }
   }
 
+  void end_within(Duration grace) {
+    record.spec.stop.grace = std::min(record.spec.stop.grace, grace);
+    if (record.phase != ServicePhase::stopping) return stop();
+    if (watch) end_process();
+  }
+
   void enter_stopped() {
     record.process = {};
     enter(ServicePhase::stopped);
@@ -295,6 +301,9 @@ void ServiceRunner::resume() {
 }
 void ServiceRunner::stop() {
   impl_->stop();
+}
+void ServiceRunner::end_within(Duration grace) {
+  impl_->end_within(grace);
 }
 const ServiceRecord& ServiceRunner::record() const {
   return impl_->record;

@@ -49,6 +49,8 @@ class ServiceRunner {
   void resume();
   // Ends in `stopped`, whatever it is now.
   void stop();
+  // The same, with no more than so much grace, also when it is being stopped already.
+  void end_within(Duration grace);
 
   const ServiceRecord& record() const;
 

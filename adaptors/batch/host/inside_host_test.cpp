@@ -47,7 +47,7 @@ class InsideHostTest : public testing::Test {
     request.agent_program = folder / "agent";
     EXPECT_TRUE(make_directory(request.pilot_dir / "logs").has_value());
     EXPECT_TRUE(write_file(request.agent_program,
-                           "#!/bin/bash\necho here\ntrap 'exit 0' TERM\n"
+                           "#!/bin/bash\necho here\ntrap 'exit 0' TERM USR2\n"
                            "until [ -e " +
                                (folder / "release").string() + " ]; do sleep 0.1; done\n",
                            0700)

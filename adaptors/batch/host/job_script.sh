@@ -143,7 +143,7 @@ keep_agent_running() {
       wait "$agent"
       code=$?
     done
-    if [ -n "$told" ] || [ "$code" -lt 128 ]; then return "$code"; fi
+    if [ -n "$told" ] || [ "$code" -lt 128 ] || [ "$code" -eq 140 ]; then return "$code"; fi # 140: end_node's USR2
     say "the agent was killed by signal $((code - 128)); it is started again in $delay s"
     sleep "$delay"
     delay=$((delay < 30 ? delay * 2 : 30))
@@ -162,7 +162,7 @@ first_rank() {
 end_node() {
   local root node=node-$(($1 + first_node))
   root=$(scratch_root) && [ -r "$root/$node.pid" ] || return 0
-  kill -TERM "$(cat "$root/$node.pid")"
+  kill -USR2 "$(cat "$root/$node.pid")" # there is time to stop services in order; TERM means seconds
 }
 
 # ---- the job ----------------------------------------------------------------------------------------------

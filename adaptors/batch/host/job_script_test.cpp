@@ -37,7 +37,7 @@ class JobScriptTest : public testing::Test {
     agent(
         "for a; do printf '<%s>' \"$a\"; done\n"
         "echo\n"
-        "trap 'echo told; exit 3' TERM\n"
+        "trap 'echo told; exit 3' TERM USR2\n"
         "while :; do sleep 0.1; done\n");
     parts.prefix = "#TEST ";
     parts.directives = {{"nodes", "#TEST --nodes=1"}, {"mem", "#TEST --mem=0"}};

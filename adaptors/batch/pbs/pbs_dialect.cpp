@@ -13,7 +13,7 @@ namespace {
 
 using plugin::AllocationRequest;
 
-constexpr auto end_lead = std::chrono::seconds(60);  // before the end, agents are told to stop their services
+constexpr auto end_lead = std::chrono::seconds(30);  // before the end, agents are told to stop their services
 
 // Times in UTC, words in English.
 model::Command asking(std::vector<std::string> argv) {

@@ -264,7 +264,7 @@ TEST(PbsScriptTest, WarnsByItsOwnClock) {
   auto wish = request();
   EXPECT_EQ(pbs.script(wish).warning_after, std::nullopt);
   wish.spec.walltime = std::chrono::minutes(10);
-  EXPECT_EQ(pbs.script(wish).warning_after, std::chrono::minutes(9));
+  EXPECT_EQ(pbs.script(wish).warning_after, std::chrono::seconds(570));
   EXPECT_TRUE(pbs.script(wish).carries_environment);
 }
 

@@ -12,7 +12,7 @@ namespace {
 using host::option;
 using plugin::AllocationRequest;
 
-constexpr auto end_lead = std::chrono::seconds(60);  // before the end, agents are told to stop their services
+constexpr auto signal_lead = std::chrono::seconds(60);  // which may come a minute earlier still
 
 // Options of the spec that become a directive of the same meaning.
 struct PlainOption {
@@ -118,7 +118,8 @@ std::vector<host::Directive> directives_of(const AllocationRequest& request) {
   if (!option(spec, "mail").empty()) add("mail-type", "BEGIN,END,FAIL");
   add("no-kill");
   add("no-requeue");
-  add("signal", fmt::format("B:USR1@{}", end_lead.count()));
+  // Else the script's own clock is better: an extension shall have been given back before its agent is told.
+  if (!spec.walltime) add("signal", fmt::format("B:USR1@{}", signal_lead.count()));
   add("export", "ALL");
   add("output", without_patterns(host::output_file(request).string()));
   add("open-mode", "append");

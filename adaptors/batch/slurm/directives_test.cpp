@@ -45,6 +45,15 @@ TEST(DirectivesTest, PartsOfNodes) {
   EXPECT_THAT(lines(wish), Contains("#SBATCH --exclusive"));
 }
 
+// Slurm's signal may come two minutes before the end, when an extension is not given back yet.
+TEST(DirectivesTest, TheScriptsOwnClockWarnsWhereTheTimeIsKnown) {
+  auto wish = request();
+  EXPECT_EQ(SlurmDialect().script(wish).warning_after, std::nullopt);
+  wish.spec.walltime = std::chrono::minutes(2);
+  EXPECT_EQ(SlurmDialect().script(wish).warning_after, std::chrono::seconds(90));
+  EXPECT_THAT(lines(wish), Not(Contains(StartsWith("#SBATCH --signal"))));
+}
+
 TEST(DirectivesTest, OptionsBecomeDirectives) {
   auto wish = request();
   wish.spec.batch = {{"queue", "debug"},     {"account", "proj-1"}, {"qos", "high"},

@@ -16,6 +16,7 @@ namespace {
 
 using plugin::AllocationRequest;
 
+constexpr auto end_lead = std::chrono::seconds(30);  // before the end, agents are told to stop their services
 constexpr std::string_view poll_format = "--format=%i|%T|%r|%S|%e|%N";
 constexpr std::string_view history_format = "--format=jobid,state,exitcode,reason,nodelist";
 
@@ -82,6 +83,8 @@ host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
       "    while read -r nodes _ memory; do\n"
       "      scontrol show hostnames \"${nodes#Nodes=}\" | sed \"s/\\$/ $((${memory#Mem=} * 1048576))/\"\n"
       "    done";
+  if (request.spec.walltime && *request.spec.walltime > 2 * end_lead)
+    parts.warning_after = *request.spec.walltime - end_lead;
   // One step for all nodes.  It outlives the loss of a node, even of the one where srun itself runs.
   const std::string srun =
       "srun --nodes=\"$SLURM_JOB_NUM_NODES\" --ntasks=\"$SLURM_JOB_NUM_NODES\" --ntasks-per-node=1 --mem=0 "

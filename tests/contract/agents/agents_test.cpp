@@ -226,6 +226,24 @@ TEST_F(AgentsTest, an_agent_that_is_told_to_end_stops_its_services_and_tells_the
   expect_all_ended();
 }
 
+// A batch system kills what is left of a cancelled job after seconds, the agent too.
+TEST_F(AgentsTest, an_agent_whose_job_is_cancelled_is_clean_within_seconds) {
+  spec_.frameworks[0].options["stubborn"] = "fake/worker-node-2";
+  boot();
+  const auto worker = process_of("fake/worker-node-2");
+  const auto begun = std::chrono::steady_clock::now();
+  nodes_[2]->shut_down("its time will be over");
+  nodes_[2]->end_now("told to end");
+  ASSERT_TRUE(eventually([&] { return codes_.contains(2); }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 4500ms) << "its own grace would be 5 s";
+  EXPECT_FALSE(proc::is_alive(worker));
+  EXPECT_FALSE(std::filesystem::exists(home_.path() / "scratch" / "node-2"));
+  nodes_.erase(2);
+  ask_to_stop();
+  ASSERT_TRUE(reaches(PilotPhase::stopped)) << explain();
+  expect_all_ended();
+}
+
 TEST_F(AgentsTest, when_the_pilots_folder_is_gone_the_nodes_stop_everything_and_end) {
   boot();
   const auto worker = process_of("fake/worker-node-2");

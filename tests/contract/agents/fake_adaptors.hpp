@@ -11,7 +11,8 @@ namespace pilot::agent::test {
 
 using namespace std::chrono_literals;
 
-// One controller on the first node, then a worker on each.  A worker fails when "fail" is set to its id.
+// One controller on the first node, then a worker on each.  A worker fails when "fail" is set to its id,
+// and does not hear TERM when "stubborn" is.
 class FakeFramework : public plugin::FrameworkAdaptor {
  public:
   std::string_view name() const override { return "fake"; }
@@ -53,6 +54,9 @@ class FakeFramework : public plugin::FrameworkAdaptor {
     if (const auto fail = input.framework.options.find("fail");
         fail != input.framework.options.end() && fail->second == id)
       spec.command.argv[2] = "echo the disk is on fire; exit 3";
+    if (const auto stubborn = input.framework.options.find("stubborn");
+        stubborn != input.framework.options.end() && stubborn->second == id)
+      spec.command.argv[2] = "trap '' TERM; touch up; while :; do sleep 0.1; done";
     spec.log = input.log_folder / (id + ".log");
     spec.ready.probe = model::CommandProbe{{{"test", "-e", folder + "/up"}, {}, ""}, 5s};
     spec.ready.interval = 20ms;

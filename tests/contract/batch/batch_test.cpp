@@ -70,7 +70,7 @@ class BatchContract : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(write_file(agent_program(),
                            "#!/bin/bash\nwhile [ $# -gt 0 ]; do [ \"$1\" != --scratch ] || scratch=$2\n"
                            "  [ \"$1\" != --pilot-dir ] || dir=$2; shift; done\n"
-                           "trap 'rm -rf \"$scratch\"; exit 0' TERM; mkdir -p \"$scratch\"\n"
+                           "trap 'rm -rf \"$scratch\"; exit 0' TERM USR2; mkdir -p \"$scratch\"\n"
                            "until [ -e \"$dir/release\" ]; do sleep 0.1; done; rm -rf \"$scratch\"\n",
                            0700)
                     .has_value());

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The time of an extension comes to its end while data flow: it is drained and given back by itself before, and
+# nothing is lost.
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+. "$source_folder/tests/e2e/lib.sh"
+. "$source_folder/tests/e2e/slurm.sh"
+
+start_cluster 3
+client='.local/state/pilot/pilots/demo/client/client.librdkafka.properties'
+job_of() { status_of demo "[a['job'] for a in d['allocations'] if a['id'] == '$1'][0]"; }
+holders() {
+  as_user pilot-kafka topic describe frames --config "$client" |
+    json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"
+}
+check "a pilot starts" pilot start demo --resource slurm -N 2 -t 20m --framework kafka
+as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count 900 \
+  --progress none --json >source.json 2>source.err &
+source=$!
+there() { as_user pilot-kafka topic describe frames --config "$client" >/dev/null 2>&1; }
+within 60 "data flow" there
+check "one more node comes for two minutes" pilot extend demo -N 1 -t 2m
+check "and holds data" grep -qw 3 <<<"$(holders)"
+extension=$(job_of a1)
+given_back() { [ "$(status_of demo "d['allocations'][1]['state']")" = ended ]; }
+within 110 "it is given back by itself" given_back
+check "the reason is told" grep -q 'the time of a1 is over in' "$user_home/.local/state/pilot/pilots/demo/logs/head.log"
+check "its job did not run out of time" grep -qE 'COMPLETED|CANCELLED' <<<"$(as_user squeue --noheader --states=all --jobs="$extension" -o %T)"
+check "data are on the others" test "$(holders)" = "1 2"
+check "the pilot is ready" is_ready demo
+acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
+check "the source got every message acknowledged" acknowledged
+check "900 of them" test "$(json "d['acked']" <source.json)" = 900
+check "all are reconstructed, each once" as_user miniapp process gridrec --pilot demo --output out --count 900 --progress none
+check "the pilot stops" pilot stop demo
+check "nothing is left" nothing_on_hosts
