@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -23,7 +24,7 @@ namespace {
 
 using Flags = std::map<std::string, std::string>;
 
-const std::vector<std::string> head_flags{"pilot-dir", "address", "port"};
+const std::vector<std::string> head_flags{"pilot-dir", "node", "address", "port"};
 const std::vector<std::string> node_flags{"pilot-dir", "allocation", "rank",    "node",          "address",
                                           "cores",     "memory",     "scratch", "reservation-fd"};
 
@@ -68,6 +69,7 @@ std::filesystem::path own_program() {
 Result<HeadOptions> parse_head(const Flags& flags) {
   HeadOptions options;
   PILOT_TRY(options.pilot_dir, text(flags, "pilot-dir"));
+  if (flags.contains("node")) options.node = flags.at("node");
   if (flags.contains("address")) options.address = flags.at("address");
   if (flags.contains("port")) {
     PILOT_TRY(options.port, number<std::uint16_t>(flags, "port"));
@@ -116,8 +118,17 @@ void begin_process(const std::filesystem::path& pilot_dir, const std::string& wh
   log::to_file(store::PilotFolder(pilot_dir).log_folder() / (who + ".log"));
 }
 
+// A head has a connection per node, and the limit that shells set is often 1,024.
+void allow_many_connections() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int run_head(HeadOptions options, plugin::Registry& registry, SoftwareLocator locate) {
   begin_process(options.pilot_dir, "head");
+  allow_many_connections();
   EventLoop loop;
   int code = 1;
   const HeadAgent head(loop, system_clock(), std::move(options), registry, std::move(locate),

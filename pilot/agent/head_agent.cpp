@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "pilot/agent/background.hpp"
+#include "pilot/agent/client_requests.hpp"
 #include "pilot/agent/environment.hpp"
 #include "pilot/agent/host.hpp"
 #include "pilot/agent/move_progress.hpp"
@@ -21,6 +23,7 @@
 #include "pilot/proc/identity.hpp"
 #include "pilot/proc/process.hpp"
 #include "pilot/store/event_log.hpp"
+#include "pilot/store/mailbox.hpp"
 #include "pilot/store/pilot_folder.hpp"
 
 namespace pilot::agent {
@@ -28,6 +31,8 @@ namespace pilot::agent {
 namespace {
 
 constexpr Duration between_tries = std::chrono::milliseconds(50);
+constexpr Duration longest_pause = std::chrono::milliseconds(200);
+constexpr std::string_view by_mail = "mail:";  // begins a peer whose answer goes into the pilot's folder
 
 struct Place {
   std::string address;
@@ -55,15 +60,19 @@ struct HeadAgent::Impl {
   SoftwareLocator locate;
   std::function<void(int)> on_end;
   store::PilotFolder folder;
+  store::Mailbox mailbox;
   Deadline log_deadline;
 
   std::optional<store::EventLog> log;
   std::optional<HeadCore> core;
   std::unique_ptr<net::ControlServer> server;
+  ClientRequests requests;
   std::map<std::string, ReadinessProbe> probes;
   std::map<std::string, proc::CommandRun> commands;  // by what they are for: "move kafka"
   std::map<std::string, proc::Watch> agents;         // node agents on this machine
-  EventLoop::Handle timer, finishing;
+  EventLoop::Handle timer, mail_timer, handling, finishing;
+  std::vector<HeadCore::Incoming> received;  // and not handled yet
+  Duration handling_took{0};
   Background background;
 
   Impl(EventLoop& l, const Clock& c, HeadOptions o, plugin::Registry& r, SoftwareLocator s,
@@ -75,6 +84,7 @@ struct HeadAgent::Impl {
         locate(std::move(s)),
         on_end(std::move(f)),
         folder(options.pilot_dir),
+        mailbox(folder.mail_folder()),
         log_deadline(c, options.wait_for_log),
         background(l) {}
 
@@ -109,14 +119,19 @@ struct HeadAgent::Impl {
     if (auto listening = listen(); listening.has_error()) return cannot_listen(listening.error());
     const auto self = proc::identify(::getpid()).value_or(model::ProcessIdentity{});
     const int start = log->state().head ? log->state().head->start + 1 : 1;
-    const model::HeadStarted started{self, host_name(), server->endpoint(), start};
+    model::HeadStarted started{self, host_name(), server->endpoint(), start, {}};
+    if (!options.node.empty()) started.node = options.node;
     log::info("head agent of '{}', start {}, at {}", log->state().spec.name, start, server->endpoint());
     for (const auto& [id, node] : core->state().nodes) watch_agent(node.info);
     perform(core->start(started));
     if (!on_end) return;
-    if (auto told = folder.set_endpoint({server->endpoint(), started.host, self}); told.has_error())
+    if (auto told = folder.set_endpoint({server->endpoint(), started.host, self, options.node});
+        told.has_error())
       return give_up(told.error());
     timer = loop.every(options.tick, [this] { perform(core->tick()); });
+    mail_timer = loop.every(options.look_for_mail, [this] {
+      for (const auto& letter : mailbox.take()) receive(std::string(by_mail) + letter.id, letter.text);
+    });
   }
 
   // Where the last head was, since its nodes look there; else where we were told, else in the pilot's range.
@@ -167,10 +182,36 @@ struct HeadAgent::Impl {
     auto message = codec::decode_message(text);
     if (message.has_error()) {
       log::warning("a message can't be read: {}", message.error().text());
-      server->send(peer, codec::encode(model::Message{{}, model::Refused{message.error()}}));
+      return send(peer, codec::encode(model::Message{{}, model::Refused{message.error()}}));
+    }
+    const std::string& id = message.value().id;
+    if (!id.empty() && !requests.is_new(id, peer)) {
+      if (const auto answer = requests.answer_to(id)) send(peer, *answer);
       return;
     }
-    perform(core->receive(peer, message.value()));
+    received.push_back({peer, std::move(message).value()});
+    if (received.size() == 1) handle_soon();
+  }
+
+  // At most half of the time goes into it, so that the more comes the more is handled together.
+  void handle_soon() {
+    handling = loop.after(std::min(handling_took, longest_pause), [this] {
+      const SteadyTime begun = clock.steady();
+      perform(core->receive(std::exchange(received, {})));
+      handling_took = clock.steady() - begun;
+    });
+  }
+
+  void send(const net::PeerId& peer, const std::string& text) {
+    if (!peer.starts_with(by_mail)) return server->send(peer, text);
+    if (auto written = mailbox.answer(peer.substr(by_mail.size()), text); written.has_error())
+      log::warning("a client can't be answered: {}", written.error().text());
+  }
+
+  void send(const Outgoing& outgoing) {
+    const std::string text = codec::encode(outgoing.message);
+    if (outgoing.message.id.empty()) return send(outgoing.peer, text);
+    for (const auto& peer : requests.answered(outgoing.message.id, text)) send(peer, text);
   }
 
   // Nothing is acted upon that is not in the log: if it can't be written we end, and whoever starts us
@@ -185,7 +226,7 @@ struct HeadAgent::Impl {
       if (auto written = log->append(std::move(output.events)); written.has_error())
         return give_up(written.error());
     }
-    for (const auto& outgoing : output.messages) server->send(outgoing.peer, codec::encode(outgoing.message));
+    for (const auto& outgoing : output.messages) send(outgoing);
     for (auto& effect : output.effects) std::visit([this](auto& one) { act(std::move(one)); }, effect);
   }
 
@@ -414,6 +455,7 @@ struct HeadAgent::Impl {
   void act(const Finish&) {
     // Answers are on their way; a client that asks in this moment gets one, too.
     timer.cancel();
+    mail_timer.cancel();
     finishing = loop.after(std::chrono::milliseconds(100), [this] { end(0); });
   }
 };

@@ -20,12 +20,14 @@ using SoftwareLocator = std::function<Result<plugin::Software>(const std::string
 
 struct HeadOptions {
   std::filesystem::path pilot_dir;
+  std::string node;                     // whose agent keeps it running; may be empty
   std::string address;                  // where it listens; empty: where the last one did, or 127.0.0.1
   std::uint16_t port = 0;               // tried first after the last one's; 0: any of the pilot's range
   std::filesystem::path agent_program;  // pilot-agent, for nodes whose agent died
   std::filesystem::path tools_folder;   // our own programs, for plans
   HeadTiming timing;
   Duration tick = std::chrono::milliseconds(250);
+  Duration look_for_mail = std::chrono::seconds(1);  // from clients that the network does not lead here
   Duration wait_for_log = std::chrono::seconds(30);  // while another process writes it
 };
 

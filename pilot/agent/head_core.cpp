@@ -71,7 +71,17 @@ HeadOutput HeadCore::start(model::HeadStarted started) {
 }
 
 HeadOutput HeadCore::receive(const std::string& peer, const model::Message& message) {
-  handle(peer, message);
+  return receive({{peer, message}});
+}
+
+HeadOutput HeadCore::receive(const std::vector<Incoming>& messages) {
+  bool only_heartbeats = true;
+  for (const auto& [peer, message] : messages) {
+    handle(peer, message);
+    only_heartbeats = only_heartbeats && std::holds_alternative<model::Heartbeat>(message.body);
+  }
+  // Signs of life are most of what comes, and nothing follows from them.
+  if (only_heartbeats && out_.events.empty()) return std::exchange(out_, {});
   return take();
 }
 
@@ -180,7 +190,21 @@ void HeadCore::handle(const std::string& peer, const model::Message& message) {
              message.body);
 }
 
+// What two versions make of the same message nobody has tried.
+bool HeadCore::is_another_version(const std::string& peer, const model::NodeInfo& node) {
+  if (node.version.empty() || state_.version.empty() || node.version == state_.version) return false;
+  const auto error =
+      make_error(ErrorCode::failed,
+                 fmt::format("the agent of {} on {} is of version {}, and '{}' was started by version {}",
+                             node.id, node.host, node.version, state_.spec.name, state_.version),
+                 "all nodes of a pilot run one installation; start another pilot after an upgrade");
+  note(error.text());
+  send(peer, model::Refused{error});
+  return true;
+}
+
 void HeadCore::register_node(const std::string& peer, const model::RegisterNode& message) {
+  if (is_another_version(peer, message.node)) return;
   const std::string& id = message.node.id;
   const auto known = state_.nodes.find(id);
   const NodePhase before = known == state_.nodes.end() ? NodePhase::expected : known->second.phase;

@@ -30,7 +30,7 @@ struct HeadTiming {
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
   Duration return_again = std::chrono::seconds(20);         // when the batch system did not answer
-  Duration last_lead = std::chrono::seconds(45);            // the base stops in order so long before its end
+  Duration last_lead = std::chrono::seconds(90);            // the base stops in order, before its agents are told to
   Duration progress = std::chrono::seconds(2);              // of moving data: noted no more often
   Duration check = std::chrono::seconds(5);                 // of a cluster's data
   Duration check_again = std::chrono::seconds(1);           // when something was wrong for the first time
@@ -43,6 +43,12 @@ class HeadCore {
   // First of all.
   HeadOutput start(model::HeadStarted started);
   HeadOutput receive(const std::string& peer, const model::Message& message);
+  // What came together is handled together: one look at the state, and one write of the log, for all.
+  struct Incoming {
+    std::string peer;
+    model::Message message;
+  };
+  HeadOutput receive(const std::vector<Incoming>& messages);
   // At least twice a second: silence and deadlines.
   HeadOutput tick();
 
@@ -86,6 +92,7 @@ class HeadCore {
   // head_core.cpp: inputs
   void handle(const std::string& peer, const model::Message& message);
   void register_node(const std::string& peer, const model::RegisterNode& message);
+  bool is_another_version(const std::string& peer, const model::NodeInfo& node);
   void compare(const model::RegisterNode& message, Session& session);
   void store_report(const std::string& peer, const model::ServiceReport& report);
   void answer_heartbeat(const std::string& peer, const model::Heartbeat& heartbeat);
@@ -105,8 +112,9 @@ class HeadCore {
   void start_wanted();
   void watch_health();
   void check_data();
-  bool is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service) const;
+  bool is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service, int stage) const;
   std::vector<std::string> wanted_on(const std::string& node) const;
+  bool base_is_up() const;
   std::vector<std::string> missing_nodes() const;
   std::vector<model::NodeInfo> nodes_to_plan_for() const;
   std::string problem() const;

@@ -70,11 +70,17 @@ void HeadCore::advance() {
 }
 
 void HeadCore::await_nodes() {
-  const auto missing = missing_nodes();
-  if (missing.empty()) return emit(model::PilotPhaseChanged{PilotPhase::booting, {}});
+  if (base_is_up()) return emit(model::PilotPhaseChanged{PilotPhase::booting, {}});
   if (ready_deadline_passed())
     fail(fmt::format("not all nodes came within {}: {} missing", format_duration(state_.spec.ready_timeout),
-                     fmt::join(missing, ", ")));
+                     fmt::join(missing_nodes(), ", ")));
+}
+
+bool HeadCore::base_is_up() const {
+  return std::ranges::count_if(state_.nodes, [](const auto& entry) {
+           const auto& [id, node] = entry;
+           return node.phase == NodePhase::up && node.info.allocation == "a0";
+         }) >= state_.spec.nodes;
 }
 
 // Base nodes are named node-1 ... node-N from the start.
@@ -135,30 +141,39 @@ void HeadCore::bring_up(const ClusterEntry& entry) {
 }
 
 // A service runs when the stages before its own are ready; once it was started it stays wanted.
-bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service) const {
+// `stage`: the cluster's current one.
+bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service,
+                         int stage) const {
   const auto phase = cluster.services.at(service.id).phase;
   if (winding_down()) return is_active(service);  // it is stopped in its turn, by name
   if (is_leaving(service.node)) return false;
-  return phase != ServicePhase::planned || service.stage <= current_stage(cluster);
+  return phase != ServicePhase::planned || service.stage <= stage;
 }
 
 std::vector<std::string> HeadCore::wanted_on(const std::string& node) const {
   std::vector<std::string> wanted;
-  for (const auto& [framework, cluster] : state_.clusters)
+  for (const auto& [framework, cluster] : state_.clusters) {
+    const int stage = current_stage(cluster);
     for (const auto& service : cluster.plan.services)
-      if (service.node == node && is_wanted(cluster, service)) wanted.push_back(service.id);
+      if (service.node == node && is_wanted(cluster, service, stage)) wanted.push_back(service.id);
+  }
   return wanted;
 }
 
 void HeadCore::start_wanted() {
-  for (auto& [node, session] : sessions_) {
-    model::StartServices start;
-    for (const auto& id : wanted_on(node)) {
-      if (state_.service_state(id)->phase == ServicePhase::failed) continue;
-      if (session.asked_to_run.insert(id).second) start.services.push_back(*state_.service_spec(id));
+  std::map<std::string, model::StartServices> by_node;
+  for (const auto& [framework, cluster] : state_.clusters) {
+    const int stage = current_stage(cluster);
+    for (const auto& service : cluster.plan.services) {
+      const auto session = sessions_.find(service.node);
+      if (session == sessions_.end() || session->second.asked_to_run.contains(service.id)) continue;
+      if (cluster.services.at(service.id).phase == ServicePhase::failed) continue;
+      if (!is_wanted(cluster, service, stage)) continue;
+      session->second.asked_to_run.insert(service.id);
+      by_node[service.node].services.push_back(service);
     }
-    if (!start.services.empty()) send(session.peer, std::move(start));
   }
+  for (auto& [node, start] : by_node) send(sessions_.at(node).peer, std::move(start));
 }
 
 void HeadCore::watch_health() {

@@ -61,7 +61,7 @@ class HeadHarness {
     core_.emplace(model::fold(events_), clock_);
     ++connection_;
     const int start = core_->state().head ? core_->state().head->start + 1 : 1;
-    take(core_->start({{100 + start, 1, "boot"}, "host", "tcp://127.0.0.1:1", start}));
+    take(core_->start({{100 + start, 1, "boot"}, "host", "tcp://127.0.0.1:1", start, {}}));
   }
 
   void take(HeadOutput output) {

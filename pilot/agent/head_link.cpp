@@ -29,7 +29,8 @@ struct HeadLink::Impl {
   std::optional<SteadyTime> heard;
   EventLoop::Handle timer;
 
-  bool silent() const { return !heard || clock.steady() - *heard > timing.silence; }
+  bool silent() const { return !heard || silence() > timing.silence; }
+  Duration silence() const { return clock.steady() - heard.value_or(begun); }
 
   void look() {
     if (silent()) find_head();
@@ -88,6 +89,9 @@ bool HeadLink::connected() const {
 }
 bool HeadLink::silent() const {
   return impl_->silent();
+}
+Duration HeadLink::silence() const {
+  return impl_->silence();
 }
 
 }  // namespace pilot::agent

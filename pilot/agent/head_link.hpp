@@ -34,6 +34,8 @@ class HeadLink {
   bool connected() const;
   // Nothing has come for longer than timing.silence, or never.
   bool silent() const;
+  // For how long nothing has come; before the first message, since the link was made.
+  Duration silence() const;
 
  private:
   struct Impl;

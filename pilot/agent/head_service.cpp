@@ -10,12 +10,18 @@
 namespace pilot::agent {
 
 model::ServiceSpec head_service(const std::filesystem::path& agent_program, const store::PilotFolder& folder,
-                                const std::string& address, std::uint16_t port) {
+                                const std::string& node, const std::string& address, std::uint16_t port) {
   model::ServiceSpec spec;
   spec.id = head_service_id;
   spec.role = "head";
-  spec.command.argv = {agent_program.string(), "head",      "--pilot-dir",
-                       folder.path().string(), "--address", address};
+  spec.command.argv = {agent_program.string(),
+                       "head",
+                       "--pilot-dir",
+                       folder.path().string(),
+                       "--node",
+                       node,
+                       "--address",
+                       address};
   if (port != 0) {
     spec.command.argv.push_back("--port");
     spec.command.argv.push_back(std::to_string(port));
@@ -38,7 +44,9 @@ ServiceContext head_context(const store::PilotFolder& folder, const std::string&
     if (!proc::is_alive(endpoint.value().head)) return std::nullopt;
     return endpoint.value().head;
   };
-  context.restart_wanted = [folder](const model::ExitStatus& status) {
+  context.restart_wanted = [folder, node](const model::ExitStatus& status) {
+    const auto endpoint = folder.endpoint();
+    if (endpoint.has_value() && !endpoint.value().node.empty() && endpoint.value().node != node) return false;
     if (status.known) return !status.clean();
     const auto state = store::load_state(folder.path());
     return state.has_error() || !is_done(state.value());

@@ -14,10 +14,10 @@ inline constexpr const char* head_service_id = "pilot/head";
 
 // `port` 0: the head finds one itself.
 model::ServiceSpec head_service(const std::filesystem::path& agent_program, const store::PilotFolder& folder,
-                                const std::string& address, std::uint16_t port);
+                                const std::string& node, const std::string& address, std::uint16_t port);
 
 // A head that runs already (one that somebody else started) is taken over; one that ended because all was
-// done is left alone.
+// done, or because another node keeps the head now, is left alone.
 ServiceContext head_context(const store::PilotFolder& folder, const std::string& pilot_id,
                             const std::string& node);
 

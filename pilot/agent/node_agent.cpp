@@ -108,12 +108,8 @@ struct NodeAgent::Impl {
         [this](const std::string& service) { return context_of(service); },
         [this](const model::ServiceReport& report) { send_report(report); });
     describe();
-    if (options.keep_head) {
-      const auto& ports = services->free_ports();
-      services->run_head(
-          head_service(options.agent_program, folder, options.address, ports.empty() ? 0 : ports.back()),
-          head_context(folder, pilot.id, options.node), [this] { head_changed(); });
-    }
+    const std::string keeper = keeper_of_head();
+    if (keeper.empty() ? options.keep_head : keeper == options.node) keep_head();
     services->resume();
     link.emplace(
         loop, clock, folder, options.node, options.timing.link, [this] { join(); },
@@ -122,6 +118,20 @@ struct NodeAgent::Impl {
     look_timer = loop.every(options.timing.look_around, [this] { look_around(); });
     return ok();
   }
+
+  std::string keeper_of_head() const {
+    const auto endpoint = folder.endpoint();
+    return endpoint.has_value() ? endpoint.value().node : std::string();
+  }
+
+  void keep_head() {
+    const auto& ports = services->free_ports();
+    services->run_head(head_service(options.agent_program, folder, options.node, options.address,
+                                    ports.empty() ? 0 : ports.back()),
+                       head_context(folder, pilot_id, options.node), [this] { head_changed(); });
+  }
+
+  bool keeps_head() { return services->head() != nullptr && !services->head()->record().at_rest(); }
 
   ServiceContext context_of(const std::string& service) const {
     ServiceContext context;
@@ -187,6 +197,8 @@ struct NodeAgent::Impl {
     } else if (std::holds_alternative<model::RegisterAgain>(message.body)) {
       registered = false;
       join();
+    } else if (const auto* refused = std::get_if<model::Refused>(&message.body)) {
+      if (!registered) leave(refused->error.text());
     } else if (const auto* stored = std::get_if<model::ReportsStored>(&message.body)) {
       services->acknowledge(stored->number);
     } else if (const auto* start = std::get_if<model::StartServices>(&message.body)) {
@@ -211,7 +223,20 @@ struct NodeAgent::Impl {
     if (!link->silent()) return;
     // Nobody answers: has the pilot come to its end without us?
     const auto pilot = store::load_state(options.pilot_dir);
-    if (pilot.has_value() && is_done(pilot.value())) leave("the pilot has ended");
+    if (pilot.has_error()) return;
+    if (is_done(pilot.value())) return leave("the pilot has ended");
+    if (!keeps_head()) succeed(pilot.value());
+  }
+
+  // The event log has one writer, so a head that lives after all, or one that is started elsewhere at the
+  // same time, keeps ours from doing anything.
+  void succeed(const model::PilotState& pilot) {
+    const std::string keeper = keeper_of_head();
+    const auto patience = patience_of(pilot, keeper, options.node, options.timing.succession);
+    if (!patience || link->silence() < *patience) return;
+    log::warning("nothing was heard of the head agent{} for {}; starting one here",
+                 keeper.empty() ? "" : " on " + keeper, format_duration(link->silence()));
+    keep_head();
   }
 
   void head_changed() {

@@ -1,7 +1,7 @@
 // The agent of one node: runs the services that the head agent asks for, watches them whether or not the
 // head is there, and ends when the head releases the node, when it is told to (SIGUSR2 and SIGTERM: the
-// allocation is ending), or when the pilot is gone.  On rank 0 of the base allocation it keeps the head
-// running.
+// allocation is ending), or when the pilot is gone.  One of them keeps the head running: rank 0 of the base
+// allocation, and when that node is gone the next in line (succession.hpp).
 #pragma once
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include <string>
 
 #include "pilot/agent/head_link.hpp"
+#include "pilot/agent/succession.hpp"
 #include "pilot/base/event_loop.hpp"
 #include "pilot/base/result.hpp"
 #include "pilot/base/units.hpp"
@@ -18,6 +19,7 @@ namespace pilot::agent {
 
 struct NodeTiming {
   LinkTiming link;
+  SuccessionTiming succession;
   Duration heartbeat = std::chrono::seconds(1);
   Duration repeat = std::chrono::seconds(2);  // what is not acknowledged is sent again
   Duration repeat_into_silence = std::chrono::seconds(5);
@@ -37,7 +39,7 @@ struct NodeOptions {
   Bytes memory;
   std::filesystem::path scratch;        // made if it does not exist; removed at the end
   std::filesystem::path agent_program;  // pilot-agent, for the head
-  bool keep_head = false;               // rank 0 of the base allocation
+  bool keep_head = false;               // from the start, unless another node keeps it by now
   NodeTiming timing;
 };
 

@@ -21,16 +21,13 @@ std::unique_ptr<Command> make_command_tree(Session& session) {
                     "pilot run examples/light-source.yaml"};
   root->options = session.options();
   auto& commands = root->commands;
-  commands = {start_command(session),      extend_command(session),
-              shrink_command(session),     stop_command(session),
-              status_command(session),     list_command(session),
-              wait_command(session),       env_command(session),
-              topic_command(session),      logs_command(session),
-              events_command(session),     run_command(session),
-              frameworks_command(session), config_command(session),
-              doctor_command(session),     completion_command(session),
-              man_command(session, *root), help_command(session, *root),
-              version_command(session),    complete_command(session, *root)};
+  commands = {start_command(session),       extend_command(session),     shrink_command(session),
+              recover_command(session),     stop_command(session),       status_command(session),
+              list_command(session),        wait_command(session),       env_command(session),
+              topic_command(session),       logs_command(session),       events_command(session),
+              run_command(session),         frameworks_command(session), config_command(session),
+              doctor_command(session),      completion_command(session), man_command(session, *root),
+              help_command(session, *root), version_command(session),    complete_command(session, *root)};
   return root;
 }
 

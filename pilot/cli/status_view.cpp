@@ -105,6 +105,7 @@ ordered_json status_json(const model::PilotState& state, bool live, const std::s
   if (state.head)
     document["head"] = {{"pid", state.head->process.pid},
                         {"host", state.head->host},
+                        {"node", state.head->node.value_or("")},
                         {"endpoint", state.head->endpoint},
                         {"starts", state.head->start}};
   document["allocations"] = allocations_json(state);

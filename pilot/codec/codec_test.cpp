@@ -63,7 +63,7 @@ std::vector<model::EventBody> every_event() {
   return {model::PilotCreated{"abc", some_spec(), "0.1", "me", "here"},
           model::AllocationSubmitted{"a0", "42.head", 3},
           model::AllocationChanged{"a0", model::AllocationPhase::ended, "time limit"},
-          model::HeadStarted{some_process, "here", "tcp://127.0.0.1:1", 2},
+          model::HeadStarted{some_process, "here", "tcp://127.0.0.1:1", 2, "node-1"},
           model::NodeRegistered{node},
           model::NodeChanged{"node-1", model::NodePhase::lost, "no heartbeat for 5s"},
           model::ClusterPlanned{some_plan()},

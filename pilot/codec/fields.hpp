@@ -125,6 +125,7 @@ void fields(A& a, Like<model::AllocationChanged> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::HeadStarted> auto& v) {
   a("process", v.process), a("host", v.host), a("endpoint", v.endpoint), a("start", v.start);
+  a("node", v.node);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeRegistered> auto& v) {

@@ -11,6 +11,7 @@
 #include "pilot/net/control_client.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/store/event_log.hpp"
+#include "pilot/store/mailbox.hpp"
 
 namespace pilot::core {
 namespace {
@@ -69,14 +70,28 @@ Result<model::MessageBody> RunningPilot::ask(model::MessageBody body, Duration t
   if (!head_may_live(endpoint))
     return make_error(ErrorCode::unavailable,
                       fmt::format("the head agent of '{}' does not run", folder_.name()));
-  PILOT_TRY(const net::CurveKeyPair head, folder_.keys("head"));
-  PILOT_TRY(const net::CurveKeyPair own, folder_.keys("client"));
   const model::Message message{random_hex(8), std::move(body)};
-  PILOT_TRY(const std::string text,
-            net::ask(endpoint.address, head.public_key, own, codec::encode(message), timeout));
+  PILOT_TRY(const std::string text, deliver(endpoint, message.id, codec::encode(message), timeout));
   PILOT_TRY(model::Message answer, codec::decode_message(text));
   if (const auto* refused = std::get_if<model::Refused>(&answer.body)) return refused->error;
   return std::move(answer.body);
+}
+
+Result<std::string> RunningPilot::deliver(const store::Endpoint& endpoint, const std::string& id,
+                                          const std::string& text, Duration timeout) const {
+  PILOT_TRY(const net::CurveKeyPair head, folder_.keys("head"));
+  PILOT_TRY(const net::CurveKeyPair own, folder_.keys("client"));
+  Result<std::string> answer = make_error(ErrorCode::unavailable, "the network does not lead to it");
+  if (!by_folder_) answer = net::ask(endpoint.address, head.public_key, own, text, timeout);
+  if (answer.has_value() || endpoint.host == host_name()) return answer;
+  auto written = store::Mailbox(folder_.mail_folder()).ask(*context_.clock, id, text, {.answered = timeout});
+  if (by_folder_) return written;
+  if (written.has_error()) return answer;
+  by_folder_ = true;
+  context_.observer->note(
+      fmt::format("the network does not lead to the head agent at {}; commands go through the pilot's folder",
+                  endpoint.address));
+  return written;
 }
 
 Result<void> RunningPilot::ensure_head(Duration timeout) {
@@ -86,18 +101,40 @@ Result<void> RunningPilot::ensure_head(Duration timeout) {
                       fmt::format("the head agent of '{}' does not answer{}", folder_.name(), why),
                       fmt::format("'pilot logs {} head' shows its log", folder_.name()));
   };
-  const auto allocation = state_.allocations.find("a0");
-  if (allocation == state_.allocations.end()) return unavailable(": no allocation was submitted");
-  PILOT_TRY(plugin::BatchAdaptor * adaptor, context_.registry->batch(state_.spec.resource));
-  PILOT_TRY(const plugin::AllocationRequest wanted, request());
-  if (auto launched = adaptor->launch_agent(wanted, allocation->second.job_id, 0); !launched.has_value())
+  if (!state_.allocations.contains("a0")) return unavailable(": no allocation was submitted");
+  if (auto launched = launch_agent(keeper_of_head()); launched.has_error())
     return unavailable(" and can't be started again: " + launched.error().message);
+  PILOT_TRY(const bool answers, head_answers_within(timeout));
+  return answers ? ok() : Result<void>(unavailable(""));
+}
+
+Result<bool> RunningPilot::head_answers_within(Duration timeout) {
   const Deadline deadline(*context_.clock, timeout);
   while (!deadline.passed() && !context_.observer->interrupted()) {
-    if (ask(model::GetStatus{}, first_answer).has_value()) return follow();
+    PILOT_TRY_VOID(follow());
+    if (ask(model::GetStatus{}, first_answer).has_value()) {
+      PILOT_TRY_VOID(follow());
+      return true;
+    }
+    context_.observer->waiting(state_);
     std::this_thread::sleep_for(look_interval);
   }
-  return unavailable("");
+  return false;
+}
+
+RunningPilot::AgentPlace RunningPilot::keeper_of_head() const {
+  const auto node = state_.head ? state_.nodes.find(state_.head->node.value_or("")) : state_.nodes.end();
+  if (node == state_.nodes.end()) return {};
+  return {node->second.info.allocation, node->second.info.rank};
+}
+
+Result<void> RunningPilot::launch_agent(const AgentPlace& place) const {
+  const auto allocation = state_.allocations.find(place.allocation);
+  if (allocation == state_.allocations.end())
+    return make_error(ErrorCode::not_found, fmt::format("there is no allocation {}", place.allocation));
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context_.registry->batch(state_.spec.resource));
+  PILOT_TRY(const plugin::AllocationRequest wanted, request(place.allocation));
+  return adaptor->launch_agent(wanted, allocation->second.job_id, place.rank);
 }
 
 Failure failure_of(const model::PilotState& state) {

@@ -29,13 +29,25 @@ class RunningPilot {
   Result<plugin::AllocationRequest> request(const std::string& allocation = "a0") const;
   Result<plugin::AllocationStatus> poll_allocation(const std::string& allocation = "a0") const;
 
-  // Sends a request to the head agent, if one is known and (on this machine) alive.
+  // Sends a request to the head agent, if one is known and (on this machine) alive: over the network, and
+  // if no answer comes from another machine, through the pilot's folder.  It is acted upon once, if at all.
   // Errors: unavailable; what the head refused.
   Result<model::MessageBody> ask(model::MessageBody body, Duration timeout) const;
 
-  // An answering head agent: the one that is there, or one that the node agent of rank 0 (started again
+  // An answering head agent: the one that is there, or one that the node agent that kept it (started again
   // if need be) brings up within `timeout`.  Errors: unavailable, with the reason.
   Result<void> ensure_head(Duration timeout);
+  // Brings state() up to date meanwhile.  False: not within `timeout`, or interrupted.
+  Result<bool> head_answers_within(Duration timeout);
+
+  // A node's agent, by where it runs.
+  struct AgentPlace {
+    std::string allocation = "a0";
+    int rank = 0;
+  };
+  AgentPlace keeper_of_head() const;  // the last one; rank 0 of the base before there was a head
+  // Has the batch system start it unless it runs.
+  Result<void> launch_agent(const AgentPlace& place) const;
 
   // Why nothing of it can be running any more ("the machine was rebooted"); empty when it may be.
   std::string over_because() const;
@@ -44,11 +56,14 @@ class RunningPilot {
   RunningPilot(const Context& context, store::PilotFolder folder)
       : context_(context), folder_(std::move(folder)) {}
   bool head_may_live(const store::Endpoint& endpoint) const;
+  Result<std::string> deliver(const store::Endpoint& endpoint, const std::string& id, const std::string& text,
+                              Duration timeout) const;
 
   Context context_;
   store::PilotFolder folder_;
   model::PilotState state_;
   std::uint64_t read_bytes_ = 0;
+  mutable bool by_folder_ = false;  // the network has been found not to lead to the head
 };
 
 // What went wrong in a pilot that failed, for a person.

@@ -50,8 +50,9 @@ struct AllocationChanged {
 struct HeadStarted {
   ProcessIdentity process;
   std::string host;
-  std::string endpoint;  // "tcp://127.77.1.2:20000"
-  int start = 1;         // 1 for the first, 2 after the first restart ...
+  std::string endpoint;             // "tcp://127.77.1.2:20000"
+  int start = 1;                    // 1 for the first, 2 after the first restart ...
+  std::optional<std::string> node;  // whose agent keeps it running
   bool operator==(const HeadStarted&) const = default;
 };
 

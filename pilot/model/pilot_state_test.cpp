@@ -79,8 +79,8 @@ TEST_F(PilotStateTest, IgnoresEventsOfThingsThatWereNeverPlanned) {
 }
 
 TEST_F(PilotStateTest, ARestartedHeadReplacesTheOldOne) {
-  happens(HeadStarted{process(5), "here", "tcp://127.0.0.1:1", 1});
-  happens(HeadStarted{process(6), "here", "tcp://127.0.0.1:1", 2});
+  happens(HeadStarted{process(5), "here", "tcp://127.0.0.1:1", 1, {}});
+  happens(HeadStarted{process(6), "here", "tcp://127.0.0.1:1", 2, {}});
   EXPECT_EQ(state_.processes, std::vector{process(6)});
   EXPECT_EQ(state_.head->start, 2);
 }

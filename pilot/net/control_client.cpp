@@ -19,13 +19,14 @@ constexpr int last_message_linger_ms = 500;
 }  // namespace
 
 struct ControlClient::Impl {
-  Impl() : socket(std::make_shared<ZmqContext>(), ZMQ_DEALER) {}
+  explicit Impl(std::shared_ptr<ZmqContext> context)
+      : socket(context ? std::move(context) : std::make_shared<ZmqContext>(), ZMQ_DEALER) {}
   ZmqSocket socket;
 };
 
 ControlClient::ControlClient(EventLoop& loop, const std::string& endpoint, const std::string& server_key,
-                             const CurveKeyPair& keys, Handler handler)
-    : impl_(std::make_unique<Impl>()) {
+                             const CurveKeyPair& keys, Handler handler, std::shared_ptr<ZmqContext> context)
+    : impl_(std::make_unique<Impl>(std::move(context))) {
   ZmqSocket& socket = impl_->socket;
   socket.set(ZMQ_CURVE_SERVERKEY, server_key);
   socket.set(ZMQ_CURVE_PUBLICKEY, keys.public_key);

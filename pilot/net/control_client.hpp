@@ -12,13 +12,16 @@
 
 namespace pilot::net {
 
+class ZmqContext;
+
 class ControlClient {
  public:
   using Handler = std::function<void(std::string message)>;
 
-  // Connects in the background; `server_key` is the public key that the server must prove to hold.
+  // Connects in the background; `server_key` is the public key that the server must prove to hold.  A process
+  // with many clients gives them a context to share (about a thousand each).
   ControlClient(EventLoop& loop, const std::string& endpoint, const std::string& server_key,
-                const CurveKeyPair& keys, Handler handler);
+                const CurveKeyPair& keys, Handler handler, std::shared_ptr<ZmqContext> context = nullptr);
   ~ControlClient();
 
   // Queues a message (at most 10,000 while not connected, then the newest are dropped).

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int last_answers_linger_ms = 1000;
 constexpr std::int64_t largest_message = 64 << 20;
+constexpr int most_waiting = 4096;  // connections that are not accepted yet; the kernel may allow less
 
 std::string z85(const std::string& key) {
   char text[41];
@@ -68,6 +69,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::listen(EventLoop& loop, co
   impl.router.set(ZMQ_LINGER, last_answers_linger_ms);
   impl.router.set(ZMQ_SNDHWM, 10000);
   impl.router.set(ZMQ_RCVHWM, 10000);
+  impl.router.set(ZMQ_BACKLOG, most_waiting);  // nodes of a job come all at once
   zmq_setsockopt(impl.router.get(), ZMQ_MAXMSGSIZE, &largest_message, sizeof largest_message);
 
   int why = 0;

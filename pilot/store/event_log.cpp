@@ -99,7 +99,8 @@ EventLog::EventLog(EventLog&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       lock_fd_(std::exchange(other.lock_fd_, -1)),
       state_(std::move(other.state_)),
-      snapshot_at_(other.snapshot_at_) {}
+      snapshot_at_(other.snapshot_at_),
+      bytes_(other.bytes_) {}
 
 EventLog& EventLog::operator=(EventLog&& other) noexcept {
   std::swap(folder_, other.folder_);
@@ -108,6 +109,7 @@ EventLog& EventLog::operator=(EventLog&& other) noexcept {
   std::swap(lock_fd_, other.lock_fd_);
   std::swap(state_, other.state_);
   std::swap(snapshot_at_, other.snapshot_at_);
+  std::swap(bytes_, other.bytes_);
   return *this;
 }
 
@@ -132,6 +134,7 @@ Result<EventLog> EventLog::open(const std::filesystem::path& folder, const Clock
     if (::ftruncate(log.fd_, static_cast<off_t>(content.complete_bytes)) != 0)
       return errno_error("cannot repair " + path.string(), errno);
   }
+  log.bytes_ = content.complete_bytes;
   PILOT_TRY(log.state_, load_state(folder));
   log.snapshot_at_ = log.state_.last_sequence;
   return log;
@@ -146,6 +149,9 @@ Result<void> EventLog::append(model::EventBody body) {
 Result<void> EventLog::append(std::vector<model::EventBody> bodies) {
   if (bodies.empty()) return ok();
   const off_t before = ::lseek(fd_, 0, SEEK_END);
+  if (before >= 0 && static_cast<std::uint64_t>(before) != bytes_)
+    return make_error(ErrorCode::unavailable,
+                      fmt::format("another process has written {}", log_path(folder_).string()));
   std::string text;
   std::vector<model::Event> events;
   for (auto& body : bodies) {
@@ -161,6 +167,7 @@ Result<void> EventLog::append(std::vector<model::EventBody> bodies) {
       log::error("the event log may end with a part of an event");
     return written.error().while_doing((folder_ / "events.jsonl").string());
   }
+  bytes_ += text.size();
   for (const model::Event& event : events) model::apply(state_, event);
   if (state_.last_sequence - snapshot_at_ >= events_between_snapshots) return write_snapshot();
   return ok();

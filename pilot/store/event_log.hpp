@@ -33,7 +33,8 @@ class EventLog {
   EventLog& operator=(EventLog&&) noexcept;
   ~EventLog();
 
-  // Writes, syncs, and folds the event into state().  Several at once are synced once.
+  // Writes, syncs, and folds the event into state().  Several at once are synced once.  Errors: unavailable,
+  // when somebody else has written meanwhile (a file system may lose a lock); failed.
   Result<void> append(std::vector<model::EventBody> bodies);
   Result<void> append(model::EventBody body);
 
@@ -50,6 +51,7 @@ class EventLog {
   int lock_fd_ = -1;
   model::PilotState state_;
   std::uint64_t snapshot_at_ = 0;
+  std::uint64_t bytes_ = 0;  // of the file
 };
 
 }  // namespace pilot::store

@@ -86,6 +86,15 @@ TEST_F(EventLogTest, ASecondWriterIsRefused) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(EventLogTest, AWriterThatWasTakenForDeadDoesNotWriteBehindItsSuccessor) {
+  auto log = open();
+  ASSERT_TRUE(log.append(model::Note{"first"}).has_value());
+  std::ofstream(folder_ / "events.jsonl", std::ios::app) << "{}\n";  // the file system has lost the lock
+  const auto written = log.append(model::Note{"second"});
+  ASSERT_TRUE(written.has_error());
+  EXPECT_EQ(written.error().code, ErrorCode::unavailable);
+}
+
 TEST_F(EventLogTest, ASnapshotGivesTheSameStateAsTheWholeLog) {
   {
     auto log = open();

@@ -245,8 +245,10 @@ Result<std::string> PilotFolder::value_of(std::string_view placeholder) const {
 
 Result<Endpoint> PilotFolder::endpoint() const {
   return read_json(path_ / "endpoint.json", [](const Json& json) {
-    return Endpoint{
-        json.at("address"), json.at("host"), {json.at("pid"), json.at("start_ticks"), json.at("boot_id")}};
+    return Endpoint{json.at("address"),
+                    json.at("host"),
+                    {json.at("pid"), json.at("start_ticks"), json.at("boot_id")},
+                    json.value("node", "")};
   });
 }
 
@@ -255,7 +257,8 @@ Result<void> PilotFolder::set_endpoint(const Endpoint& endpoint) {
                                               {"host", endpoint.host},
                                               {"pid", endpoint.head.pid},
                                               {"start_ticks", endpoint.head.start_ticks},
-                                              {"boot_id", endpoint.head.boot_id}});
+                                              {"boot_id", endpoint.head.boot_id},
+                                              {"node", endpoint.node}});
 }
 
 }  // namespace pilot::store

@@ -35,6 +35,7 @@ struct Endpoint {
   std::string address;  // "tcp://..."; empty: no head has started yet
   std::string host;
   model::ProcessIdentity head;
+  std::string node = {};  // whose agent keeps the head running
 };
 
 class PilotFolder {
@@ -57,6 +58,7 @@ class PilotFolder {
   std::string name() const { return path_.filename(); }
   std::filesystem::path client_folder() const { return path_ / "client"; }
   std::filesystem::path log_folder() const { return path_ / "logs"; }
+  std::filesystem::path mail_folder() const { return path_ / "mail"; }
   std::filesystem::path node_file(std::string_view node) const;
 
   // WHO: "head", "client", "node-3".

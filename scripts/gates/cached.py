@@ -11,26 +11,37 @@ from .tree import Finding, cache_dir, jobs
 KEEP = 30 * 24 * 3600  # seconds for which an unused result is kept
 
 
-def run_cached(gate, items, key_of, work):
-    """Findings of work(item) for all items.  key_of(item) names a result; equal keys are not run again."""
+def run_cached(gate, items, key_of, work, groups_of=None, clean=None):
+    """Findings of work(item) for all items.  key_of(item) names a result; equal keys are not run again.
+
+    Where it is quicker to look at several at once: groups_of(items) -> lists of items, and clean(items) is true
+    when nothing is found in any of them.  Only in a group that is not clean each one is looked at by itself.
+    """
     folder = cache_dir(gate)
-    findings, todo = [], []
+    findings, todo = [], {}
     for item in items:
         entry = folder / key_of(item)
         stored = _load(entry)
         if stored is None:
-            todo.append((item, entry))
+            todo[item] = entry
         else:
             findings += stored
     progress = _Progress(gate, len(todo), len(items))
+    groups = groups_of(list(todo)) if groups_of else [[item] for item in todo]
+
+    def look(group):
+        if len(group) > 1 and clean(group):
+            return {item: [] for item in group}
+        return {item: work(item) for item in group}
+
     with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
-        futures = {pool.submit(work, item): entry for item, entry in todo}
+        futures = [pool.submit(look, group) for group in groups]
         try:
             for future in concurrent.futures.as_completed(futures):
-                result = future.result()
-                _save(futures[future], result)
-                findings += result
-                progress.step()
+                for item, result in future.result().items():
+                    _save(todo[item], result)
+                    findings += result
+                    progress.step()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -10,6 +10,7 @@ Command start_command(Session& session);
 Command stop_command(Session& session);
 Command extend_command(Session& session);
 Command shrink_command(Session& session);
+Command recover_command(Session& session);
 Command status_command(Session& session);
 Command list_command(Session& session);
 Command wait_command(Session& session);

@@ -56,7 +56,7 @@ class AgentsFixture : public testing::Test {
     folder_.emplace(store::PilotFolder::create("demo", spec_.nodes, false).value());
     auto log = store::EventLog::open(folder_->path(), system_clock());
     ASSERT_TRUE(log.has_value()) << log.error().text();
-    ASSERT_TRUE(log.value().append(model::PilotCreated{id_, spec_, "0.1", "me", "here"}).has_value());
+    ASSERT_TRUE(log.value().append(model::PilotCreated{id_, spec_, version_, "me", "here"}).has_value());
     ASSERT_TRUE(log.value().append(model::AllocationSubmitted{"a0", "job", spec_.nodes}).has_value());
   }
 
@@ -189,6 +189,7 @@ class AgentsFixture : public testing::Test {
   std::uint64_t read_bytes_ = 0;
   std::vector<PilotPhase> phases_;  // as they were entered
   std::size_t reached_ = 0;         // the one that reaches() found last
+  std::string version_;             // of the program that started the pilot; empty: of any
   std::optional<int> head_code_;
   std::map<int, int> codes_;
   bool relaunch_ = true;

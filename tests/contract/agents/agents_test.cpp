@@ -270,6 +270,17 @@ TEST_F(AgentsTest, a_scratch_folder_of_somebody_else_is_not_touched) {
   EXPECT_EQ(content(foreign / "thesis.tex"), "years of work");
 }
 
+TEST_F(AgentsTest, an_agent_of_another_version_is_refused_and_ends) {
+  version_ = "0.0.7";
+  create();
+  start_head();
+  start_node(1);
+  ASSERT_TRUE(eventually([&] { return codes_.contains(1); }));
+  EXPECT_THAT(explain(), HasSubstr("the agent of node-1 on"));
+  EXPECT_THAT(explain(), HasSubstr("'demo' was started by version 0.0.7"));
+  EXPECT_FALSE(std::filesystem::exists(home_.path() / "scratch/node-1"));
+}
+
 TEST_F(AgentsTest, a_head_without_a_pilot_ends_with_an_error) {
   create();
   HeadOptions options;

@@ -32,7 +32,7 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   EXPECT_EQ(document["schema"], "pilot.status/1");
   EXPECT_EQ(document["state"], "ready");
   EXPECT_EQ(document["live"], true);
-  EXPECT_EQ(keys_of(document["head"]), (Keys{"pid", "host", "endpoint", "starts"}));
+  EXPECT_EQ(keys_of(document["head"]), (Keys{"pid", "host", "node", "endpoint", "starts"}));
   ASSERT_EQ(document["nodes"].size(), 2u);
   EXPECT_EQ(keys_of(document["nodes"][0]),
             (Keys{"id", "allocation", "state", "draining", "reason", "host", "address", "rack", "cores",

@@ -61,7 +61,7 @@ class AgentProcessesTest : public testing::Test {
     auto log = store::EventLog::open(folder_->path(), system_clock());
     ASSERT_TRUE(log.has_value()) << log.error().text();
     ASSERT_TRUE(
-        log.value().append(model::PilotCreated{request_.pilot_id, request_.spec, "0", "", ""}).has_value());
+        log.value().append(model::PilotCreated{request_.pilot_id, request_.spec, "", "", ""}).has_value());
     auto job = adaptor_.submit(request_);
     ASSERT_TRUE(job.has_value()) << job.error().text();
     job_ = job.value();
@@ -156,6 +156,26 @@ TEST_F(AgentProcessesTest, the_first_node_agent_killed_with_its_head_comes_back_
            now.nodes.at("node-1").info.agent != before.nodes.at("node-1").info.agent;
   }));
   EXPECT_EQ(state().nodes.at("node-3").info.agent, before.nodes.at("node-3").info.agent);
+}
+
+TEST_F(AgentProcessesTest, when_the_node_of_the_head_is_gone_the_next_one_keeps_a_head) {
+  ASSERT_TRUE(is_ready());
+  const auto before = state();
+  ASSERT_EQ(before.head->node, "node-1");
+  ASSERT_TRUE(proc::send_signal(before.nodes.at("node-1").info.agent, SIGKILL));
+  ASSERT_TRUE(proc::send_signal(before.head->process, SIGKILL));
+  ASSERT_TRUE(eventually([&] { return state().head->node == "node-2"; }));
+  // It starts the first one's agent again, which is then a node like any other.
+  ASSERT_TRUE(eventually([&] {
+    const auto now = state();
+    return now.phase == PilotPhase::ready &&
+           now.nodes.at("node-1").info.agent != before.nodes.at("node-1").info.agent;
+  }));
+  EXPECT_EQ(state().head->start, 2);
+  const auto second = state().head->process;
+  ASSERT_TRUE(proc::send_signal(second, SIGKILL));
+  ASSERT_TRUE(eventually([&] { return state().head->process != second; }));
+  EXPECT_EQ(state().head->node, "node-2");
 }
 
 TEST_F(AgentProcessesTest, a_first_node_agent_that_was_killed_alone_takes_over_the_head_that_runs) {
