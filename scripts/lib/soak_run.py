@@ -176,5 +176,5 @@ class Soak:
             "none", "--json", timeout=SETTLE + messages)
         got = json.loads(text)
         self.say(f"{sent['acked']} acknowledged; read {got['messages']}, stored {got['stored']}")
-        if got["stored"] != messages or got["received"] != messages:
+        if got["stored"] != messages or got["messages"] != messages:
             raise Failure(f"{messages} were acknowledged, {got['messages']} read and {got['stored']} stored")
