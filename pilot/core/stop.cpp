@@ -98,7 +98,8 @@ Result<StopReport> stop_pilot(const Context& context, const std::string& name, c
     PILOT_TRY(const plugin::AllocationStatus status, pilot.poll_allocation());
     const bool elsewhere = status.phase == model::AllocationPhase::unknown && !status.reason.empty() &&
                            !pilot.state().allocations.empty();
-    if (elsewhere && !options.force)
+    // A batch system that is away says nothing; as long as the head answers it knows what to stop.
+    if (elsewhere && !options.force && !pilot.ask(model::GetStatus{}, std::chrono::seconds(3)).has_value())
       return make_error(ErrorCode::unavailable, fmt::format("cannot stop '{}': {}", name, status.reason),
                         "stop it there, or give it up with --force");
     PILOT_TRY(report.by_head, stop_by_head(context, pilot));
