@@ -10,7 +10,7 @@
 namespace pilot::core {
 namespace {
 
-constexpr auto first_answer = std::chrono::seconds(5);
+constexpr auto at_once = std::chrono::seconds(5);
 constexpr auto by_themselves = std::chrono::seconds(30);  // the first in line waits half of it
 
 Result<void> check_recoverable(const RunningPilot& pilot) {
@@ -49,7 +49,7 @@ Recovery recovery_of(const model::PilotState& state, bool was_needed) {
 
 Result<Recovery> recover_pilot(const Context& context, RunningPilot& pilot, Duration timeout) {
   PILOT_TRY_VOID(check_recoverable(pilot));
-  if (pilot.ask(model::GetStatus{}, first_answer).has_value()) return recovery_of(pilot.state(), false);
+  if (pilot.ask(model::GetStatus{}, at_once).has_value()) return recovery_of(pilot.state(), false);
   const Deadline deadline(*context.clock, timeout);
   context.observer->note("the head agent does not answer; waiting for a node to take its place");
   PILOT_TRY(bool answers, pilot.head_answers_within(std::min<Duration>(by_themselves, timeout)));
