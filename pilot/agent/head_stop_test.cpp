@@ -192,7 +192,7 @@ TEST_F(HeadStopTest, the_base_refuses_new_work_and_stops_in_order_before_its_tim
   receive("client", model::ExtendPilot{1, std::nullopt, true});
   EXPECT_THAT(sent<model::Refused>("client").back().error.message, HasSubstr("almost over"));
   EXPECT_EQ(phase(), PilotPhase::ready);
-  pass(80s, {"node-1", "node-2"});
+  pass(30s, {"node-1", "node-2"});
   EXPECT_EQ(phase(), PilotPhase::stopping);
   EXPECT_THAT(core_->state().reason, HasSubstr("the time of its base is over in"));
   EXPECT_THAT(stopped("node-1"), ElementsAre("fake/worker-1")) << "the controller is needed until then";

@@ -34,5 +34,6 @@ stop=$!
 within 30 "a stop says so too" said "slurmctld does not answer" stop.log
 controller_up
 within 20 "the controller is back" answers
-check "the stop ends well" wait "$stop"
+stopped() { wait "$stop" || { cat stop.log >&3; return 1; }; }
+check "the stop ends well" stopped
 check "nothing is left" nothing_on_hosts

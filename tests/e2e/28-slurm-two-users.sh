@@ -5,7 +5,6 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/slurm.sh"
 
 other=pilot-e2e-2
-start_cluster 2
 remove_other() {
   local code=$?
   trap - EXIT
@@ -17,6 +16,7 @@ remove_other() {
 }
 trap remove_other EXIT
 id "$other" >/dev/null 2>&1 || useradd -m -s /bin/bash "$other"
+start_cluster 2 # whose hosts know the users that there are now
 as_other() {
   (cd / && "$cluster" exec -u "$other" head env -u PILOT_HOME -u TMPDIR -u XDG_STATE_HOME PATH="$programs:/usr/bin:/bin" \
     KAFKA_HOME="$kafka" sh -c 'cd && exec "$@"' sh "$@")
@@ -30,7 +30,8 @@ one=$!
 as_other pilot start demo "${part[@]}" >two.log 2>&1 &
 two=$!
 check "one user's pilot starts" wait "$one"
-check "another's starts" wait "$two"
+started_too() { wait "$two" || { cat two.log >&3; return 1; }; }
+check "another's starts" started_too
 as_user pilot status demo --json >one.json
 as_other pilot status demo --json >two.json
 check "on the same nodes" test "$(nodes_of <one.json)" = "$(nodes_of <two.json)"

@@ -336,12 +336,14 @@ Result<void> BatchHost::cancel(const AllocationRequest& request, const std::stri
   const auto doing = fmt::format("cancelling job {} of {}", job_id, dialect_->name());
   const auto cancelled = insist<void>([&] { return cancel_job(job_id); });
   if (cancelled.has_error()) return cancelled.error().while_doing(doing);
-  const Deadline deadline(*clock_, timing_.cancel);
+  const Deadline deadline(*clock_, timing_.cancel), ending(*clock_, timing_.ending);
   for (Duration pause = timing_.cancel_look;; pause = std::min(2 * pause, timing_.longest_delay)) {
     const auto status = insist<JobStatus>([&] { return ask_one(job_id); });
     const bool gone = status.has_value() ? status.value().phase == AllocationPhase::ended
                                          : status.error().code == ErrorCode::not_found;
-    if (gone) return remember(request, job_id, status);
+    // Nothing of ours runs in it any more; a node that does not answer may hold it up for minutes.
+    const bool going = status.has_value() && status.value().ending && ending.passed();
+    if (gone || going) return remember(request, job_id, status);
     if (status.has_error()) return status.error().while_doing(doing);
     if (deadline.passed())
       return make_error(ErrorCode::timed_out,

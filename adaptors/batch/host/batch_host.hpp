@@ -22,6 +22,7 @@ struct HostTiming {
   Duration settle = std::chrono::seconds(2);          // until a new job's reason to wait is known
   Duration settle_look = std::chrono::milliseconds(250);
   Duration cancel = std::chrono::seconds(60);  // until a cancelled job is gone
+  Duration ending = std::chrono::seconds(15);  // for it to be gone while the system says that it is ending
   Duration cancel_look = std::chrono::milliseconds(300);
   Duration launch = std::chrono::seconds(3);  // a launcher that lives so long has launched
   Duration leave = std::chrono::seconds(5);   // for agents that were released to end by themselves

@@ -218,6 +218,16 @@ TEST_F(BatchHostTest, SaysWhenACancelledJobStays) {
   EXPECT_THAT(cancelled.error().message, HasSubstr("the job is still ending"));
 }
 
+// A node that does not answer holds a job up in COMPLETING for a minute and more.
+TEST_F(BatchHostTest, DoesNotWaitForACancelledJobThatIsEndingForLong) {
+  HostTiming timing = quick();
+  timing.ending = milliseconds(50);
+  BatchHost patient{std::make_unique<PlayDialect>(folder.string()), timing, clocks};
+  when("poll", "echo 7 ending");
+  const auto cancelled = patient.cancel(request, "7");
+  ASSERT_TRUE(cancelled.has_value()) << cancelled.error().text();
+}
+
 TEST_F(BatchHostTest, CancelIsRefused) {
   when("cancel", "echo 'not yours' >&2; exit 1");
   EXPECT_EQ(host.cancel(request, "7").error().text(), "cancelling job 7 of play: tool exited 1: not yours");
