@@ -6,7 +6,7 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/slurm.sh"
 
 start_cluster 3
-check "a pilot starts" pilot start demo --resource slurm -N 3 -t 20m --framework kafka
+check "a pilot starts" pilot start demo --resource slurm -N 3 -t 20m --framework kafka --option kafka.controllers=3
 check "the first node keeps the head" test "$(status_of demo "d['head']['node']")" = node-1
 check "there is nothing to recover" grep -q 'nothing to recover' <(pilot recover demo 2>&1)
 as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count 400 \

@@ -15,7 +15,7 @@
 namespace pilot::adaptors::kafka {
 
 struct Options {
-  int controllers = 0;            // 0: three where three hosts are, else one
+  int controllers = 1;
   int brokers = 0;                // 0: one per node
   std::optional<Bytes> heap;      // of a broker; empty: from the node's memory
   Bytes max_message{34603008};    // 33 MiB: a frame of 32 MiB and its headers

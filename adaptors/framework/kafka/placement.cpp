@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <set>
 
 namespace pilot::adaptors::kafka {
 
@@ -86,19 +85,6 @@ int broker_id(const Reopened& old, int number) {
   return old.highest + number;
 }
 
-// As many as there were; of a new cluster as many as survive the loss of a host.
-int controllers_of(const Options& options, const std::vector<const model::NodeInfo*>& base,
-                   const std::map<std::string, std::uint16_t>& kept, const Reopened& old) {
-  if (options.controllers > 0) return options.controllers;
-  if (!kept.empty())
-    return static_cast<int>(std::ranges::count_if(
-        kept, [](const auto& service) { return service.first.find("/controller-") != std::string::npos; }));
-  if (!old.controllers.empty()) return static_cast<int>(old.controllers.size());
-  std::set<std::string> hosts;
-  for (const auto* node : base) hosts.insert(node->host);
-  return hosts.size() >= 3 ? 3 : 1;
-}
-
 }  // namespace
 
 std::string Server::endpoint() const {
@@ -111,7 +97,7 @@ Result<void> check_reopened(const Reopened& old, const Options& options, int bro
   if (options.data.empty())
     return make_error(ErrorCode::usage, "the data to be opened again lie in 'kafka.data', which is not set",
                       "give the option the value that the stopped pilot had");
-  if (options.controllers > 0 && options.controllers != static_cast<int>(old.controllers.size()))
+  if (options.controllers != static_cast<int>(old.controllers.size()))
     return make_error(ErrorCode::usage,
                       fmt::format("the data to be opened again have {} controllers, kafka.controllers is {}",
                                   old.controllers.size(), options.controllers));
@@ -130,12 +116,10 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
   for (const auto& node : nodes) {
     if (node.allocation == "a0") base.push_back(&node);
   }
-  const Reopened old = reopened.value_or(Reopened{});
-  const int controllers = controllers_of(options, base, kept, old);
-  if (static_cast<int>(base.size()) < controllers) {
+  if (static_cast<int>(base.size()) < options.controllers) {
     return make_error(ErrorCode::usage,
-                      fmt::format("kafka.controllers is {}, but the pilot's base has {} node{}", controllers,
-                                  base.size(), base.size() == 1 ? "" : "s"),
+                      fmt::format("kafka.controllers is {}, but the pilot's base has {} node{}",
+                                  options.controllers, base.size(), base.size() == 1 ? "" : "s"),
                       "each controller wants a node of its own: more nodes, or 'controllers: 1'");
   }
   const auto there = static_cast<int>(base.size());
@@ -146,11 +130,12 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
                       "one broker runs on a node at most");
   }
   in_base = std::min(in_base, there);  // a node that was lost is done without
+  const Reopened old = reopened.value_or(Reopened{});
   if (kept.empty()) PILOT_TRY_VOID(check_reopened(old, options, in_base));
 
   Placement placement;
   Ports ports(kept);
-  for (int i = 0; i < controllers; ++i) {
+  for (int i = 0; i < options.controllers; ++i) {
     const auto& node = *base[static_cast<std::size_t>(i)];
     PILOT_TRY(const int number, number_of(node));
     PILOT_TRY(auto controller, server_on(node, "controller", first_controller + number, ports));

@@ -39,18 +39,6 @@ TEST(KafkaPlacement, ControllersStayOnTheBaseWhereverItStandsInTheList) {
   EXPECT_EQ(placement.brokers[0].id, 9);
 }
 
-TEST(KafkaPlacement, ThreeHostsGetThreeControllersUnlessTheOptionOrWhatRunsSaysOtherwise) {
-  auto all = nodes(3);
-  for (auto& one : all) one.host = "host-of-" + one.id;
-  EXPECT_EQ(place({}, all).value().controllers.size(), 3u);
-  EXPECT_EQ(place({.controllers = 1}, all).value().controllers.size(), 1u);
-  EXPECT_EQ(
-      place({}, all, {{"kafka/controller-1", 20000}, {"kafka/broker-1", 20001}}).value().controllers.size(),
-      1u);
-  all[2].host = all[1].host;
-  EXPECT_EQ(place({}, all).value().controllers.size(), 1u) << "two hosts have no majority without one";
-}
-
 TEST(KafkaPlacement, ServersOfANodeHavePortsOfTheirOwn) {
   const auto placement = place({}, nodes(2)).value();
   EXPECT_EQ(placement.controllers[0].port, 20000);
