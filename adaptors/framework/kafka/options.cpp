@@ -156,7 +156,8 @@ Result<void> read_option(Options& options, const std::string& name, const std::s
 
 std::vector<plugin::OptionDoc> option_docs() {
   return {
-      {"controllers", "1", "dedicated controllers on the base nodes: 1 or 3"},
+      {"controllers", "1",
+       "dedicated controllers on the base nodes: 1, or 3 to survive the loss of any node"},
       {"brokers", "one per node", "how many brokers; at most one per node"},
       {"heap", "a quarter of the node's memory, up to 4 GiB", "memory of a broker's heap, e.g. 2G"},
       {"max_message", "33MiB", "the largest message, for brokers and clients"},
