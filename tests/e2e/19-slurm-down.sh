@@ -36,4 +36,4 @@ controller_up
 within 20 "the controller is back" answers
 stopped() { wait "$stop" || { cat stop.log >&3; return 1; }; }
 check "the stop ends well" stopped
-check "nothing is left" nothing_on_hosts
+within 120 "nothing is left, once Slurm has told the nodes again" nothing_on_hosts

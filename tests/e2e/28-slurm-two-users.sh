@@ -16,6 +16,7 @@ remove_other() {
 }
 trap remove_other EXIT
 id "$other" >/dev/null 2>&1 || useradd -m -s /bin/bash "$other"
+rm -rf "/home/$other/.local" "/home/$other/out"
 start_cluster 2 # whose hosts know the users that there are now
 as_other() {
   (cd / && "$cluster" exec -u "$other" head env -u PILOT_HOME -u TMPDIR -u XDG_STATE_HOME PATH="$programs:/usr/bin:/bin" \
