@@ -61,7 +61,7 @@ class BoundedQueue {
 
   // Takes out the items that `unwanted` says, and returns them.
   template <typename Predicate>
-  std::vector<T> take_if(Predicate unwanted) {
+  std::vector<T> take_if(const Predicate& unwanted) {
     const std::lock_guard lock(mutex_);
     std::vector<T> taken;
     std::deque<Entry> kept;

@@ -30,10 +30,10 @@ struct HeadTiming {
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
   Duration return_again = std::chrono::seconds(20);         // when the batch system did not answer
-  Duration last_lead = std::chrono::seconds(90);            // the base stops in order, before its agents are told to
-  Duration progress = std::chrono::seconds(2);              // of moving data: noted no more often
-  Duration check = std::chrono::seconds(5);                 // of a cluster's data
-  Duration check_again = std::chrono::seconds(1);           // when something was wrong for the first time
+  Duration last_lead = std::chrono::seconds(90);   // the base stops in order, before its agents are told to
+  Duration progress = std::chrono::seconds(2);     // of moving data: noted no more often
+  Duration check = std::chrono::seconds(5);        // of a cluster's data
+  Duration check_again = std::chrono::seconds(1);  // when something was wrong for the first time
 };
 
 class HeadCore {

@@ -35,7 +35,7 @@ class AgentsFixture : public testing::Test {
     spec_.resource = "fakebatch";
     spec_.nodes = 2;
     spec_.ready_timeout = 30s;
-    spec_.frameworks = {{"fake", {}, {}}};
+    spec_.frameworks = {{"fake", {}, {}, {}}};
     registry_.add(std::make_unique<FakeFramework>());
     registry_.add(std::make_unique<FakeBatch>([this](int rank) {
       loop_.post([this, rank] {
