@@ -27,7 +27,8 @@ model::ServiceSpec head_service(const std::filesystem::path& agent_program, cons
     spec.command.argv.push_back(std::to_string(port));
   }
   spec.log = folder.log_folder() / "head.log";
-  spec.stop.grace = std::chrono::seconds(5);
+  // It can be killed at any moment, and may be waiting for a tool of the batch system.
+  spec.stop.grace = std::chrono::seconds(1);
   spec.restart.max_restarts = std::numeric_limits<int>::max();  // a pilot without a head is no use to anybody
   return spec;
 }
