@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
 # A minute of the soak on this machine: random growth, shrinking, kills and pauses, every message counted.
-. "$(dirname "$0")/lib.sh"
-soak=$(cd "$(dirname "$0")/../.." && pwd)/scripts/soak
-check "a minute passes" "$soak" --minutes 1 --prefix "$(dirname "$(dirname "$(readlink -f "$(command -v pilot)")")")"
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+. "$source_folder/tests/e2e/lib.sh"
+
+programs=$(dirname "$(readlink -f "$(command -v pilot)")")
+check "a minute passes" "$source_folder/scripts/soak" --minutes 1 --prefix "$(dirname "$programs")"
