@@ -88,6 +88,7 @@ HeadOutput HeadCore::receive(const std::vector<Incoming>& messages) {
 HeadOutput HeadCore::tick() {
   notice_silence();
   relaunch_lost_nodes();
+  notice_end_of_base();
   give_back_in_time();
   do_without_lost_nodes();
   check_data();
@@ -317,6 +318,22 @@ void HeadCore::lose(const std::string& node, std::string reason) {
   const auto found = state_.nodes.find(node);
   if (found != state_.nodes.end() && found->second.phase == NodePhase::up)
     emit(model::NodeChanged{node, NodePhase::lost, std::move(reason)});
+}
+
+// A head on a node of an extension outlives the base's job, and nothing else that matters does.
+void HeadCore::notice_end_of_base() {
+  if (winding_down()) return;
+  bool over = false;
+  for (const auto& [id, node] : state_.nodes) {
+    if (node.info.allocation != "a0") continue;
+    if (node.phase == NodePhase::released && node.draining) continue;  // given back
+    const auto relaunch = relaunches_.find(id);
+    over = node.phase == NodePhase::released || (relaunch != relaunches_.end() && relaunch->second.over);
+    if (!over) return;
+  }
+  if (!over) return;
+  emit(model::AllocationChanged{"a0", model::AllocationPhase::ended, "its job is over"});
+  stop_pilot("the job of its base is over");
 }
 
 void HeadCore::relaunch_lost_nodes() {

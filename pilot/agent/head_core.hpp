@@ -102,6 +102,7 @@ class HeadCore {
   void notice_silence();
   void lose(const std::string& node, std::string reason);
   void relaunch_lost_nodes();
+  void notice_end_of_base();
 
   // head_flow.cpp: what follows from the state
   void advance();

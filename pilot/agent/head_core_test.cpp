@@ -273,6 +273,20 @@ TEST_F(HeadCoreTest, a_message_through_a_new_connection_makes_the_node_register_
   EXPECT_THAT(sent<model::RegisterAgain>("node-1"), SizeIs(1));
 }
 
+TEST_F(HeadCoreTest, a_pilot_whose_base_is_over_stops) {
+  boot();
+  pass(12s, {});
+  EXPECT_THAT(effects<LaunchAgent>(), SizeIs(2));
+  take(core_->launched("node-1", make_error(ErrorCode::not_found, "job-7 is over")));
+  take(core_->tick());
+  EXPECT_EQ(phase(), PilotPhase::degraded) << "the other may come back";
+  take(core_->launched("node-2", make_error(ErrorCode::not_found, "job-7 is over")));
+  take(core_->tick());
+  EXPECT_EQ(core_->state().allocations.at("a0").phase, model::AllocationPhase::ended);
+  EXPECT_TRUE(phase() == PilotPhase::stopping || phase() == PilotPhase::stopped);
+  EXPECT_EQ(core_->state().reason, "the job of its base is over");
+}
+
 TEST_F(HeadCoreTest, a_node_whose_agent_was_told_to_end_is_not_called_back) {
   boot();
   receive("node-2", model::NodeReleased{"node-2", {}});

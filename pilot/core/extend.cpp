@@ -108,6 +108,9 @@ Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, co
   if (options.nodes < 1)
     return make_error(ErrorCode::usage, fmt::format("{} nodes can't be added", options.nodes),
                       "-N takes a number from 1");
+  if (const auto over = pilot.over_because(); !over.empty())
+    return make_error(ErrorCode::unavailable, fmt::format("{}: the base of it is over: {}", doing, over),
+                      fmt::format("'pilot stop {}' cleans up", pilot.folder().name()));
   PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
   PILOT_TRY(plugin::AllocationRequest request, pilot.request());
   request.nodes = options.nodes;
