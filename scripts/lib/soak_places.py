@@ -1,5 +1,6 @@
 """Where a soak runs: commands as a user would give them, and what can be broken there."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -75,7 +76,8 @@ class LocalPlace(Place):
         self.run("pilot", "stop", "soak", "--force", may_fail=True)
 
     def signal(self, _host, pid, number):
-        os.kill(pid, number)
+        with contextlib.suppress(ProcessLookupError):  # it has just ended, and its status is a moment old
+            os.kill(pid, number)
 
     def leftovers(self):
         mark, found = f"PILOT_HOME={self.scratch}/home".encode(), []
