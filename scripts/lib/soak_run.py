@@ -172,9 +172,14 @@ class Soak:
         if sent["acked"] != messages:
             raise Failure(f"{sent['acked']} of {messages} messages were acknowledged")
         _, text, _ = self.place.run(
-            "miniapp", "process", "gridrec", "--pilot", "soak", "--output", "out", "--until-idle", "10s", "--progress",
+            "miniapp", "process", "gridrec", "--pilot", "soak", "--output", "out", "--until-idle", "30s", "--progress",
             "none", "--json", timeout=SETTLE + messages)
         got = json.loads(text)
-        self.say(f"{sent['acked']} acknowledged; read {got['messages']}, stored {got['stored']}")
+        counts = {k: got[k] for k in ("messages", "stored", "duplicates", "dead_letters", "lag", "resumed_at_end", "ended_by")}
+        self.say(f"{sent['acked']} acknowledged; read: {counts}")
         if got["stored"] != messages or got["messages"] != messages:
+            again = self.place.run("miniapp", "process", "gridrec", "--pilot", "soak", "--output", "again", "--group", "again",
+                                   "--until-idle", "10s", "--progress", "none", "--json", timeout=SETTLE + messages)[1]
+            self.say(f"read again from the beginning: {json.loads(again)['messages']}; the topic: "
+                     + self.place.run("pilot", "topic", "describe", "soak", "frames", "--json")[1])
             raise Failure(f"{messages} were acknowledged, {got['messages']} read and {got['stored']} stored")
