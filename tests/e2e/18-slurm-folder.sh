@@ -6,7 +6,7 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 
 start_cluster 3
 for number in 1 2 3; do on_node "node0$number" ip addr add "10.88.0.1$number/24" dev eth0; done
-refused_by_network() { ! on_node head ping -c 1 -W 1 10.88.0.11 >/dev/null 2>&1; }
+refused_by_network() { ! on_node head ip route get 10.88.0.11 >/dev/null 2>&1; }
 check "the login node does not get there" refused_by_network
 
 export PILOT_BATCH__NETWORK=10.88.0.0/24
