@@ -6,22 +6,12 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/slurm.sh"
 
 start_cluster 5
-client='.local/state/pilot/pilots/demo/client/client.librdkafka.properties'
-job_of() { status_of demo "[a['job'] for a in d['allocations'] if a['id'] == '$1'][0]"; }
 nodes_of_job() { as_user squeue --noheader --states=all --jobs="$1" -o '%T %N'; }
-holders() {
-  as_user pilot-kafka topic describe frames --config "$client" |
-    json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"
-}
 scratch_is_clean() { [ -z "$(on_node "$1" find /tmp /dev/shm -maxdepth 1 -name 'pilot-pilot-e2e-*')" ]; }
 nobody_on() { [ -z "$(on_node "$1" pgrep -a -u "$VC_USER")" ]; }
 
 check "a pilot starts" pilot start demo --resource slurm -N 3 -t 20m --framework kafka
-as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count 450 \
-  --progress none --json >source.json 2>source.err &
-source=$!
-there() { as_user pilot-kafka topic describe frames --config "$client" >/dev/null 2>&1; }
-within 60 "data flow" there
+begin_source 450
 check "two more nodes come" pilot extend demo -N 2 -t 15m
 base=$(job_of a0) extension=$(job_of a1)
 
@@ -40,9 +30,6 @@ check "data are on the others" test "$(holders)" = "1 2 4"
 refuses 2 "resizes a job only once" pilot shrink demo --node node-2
 check "the pilot is ready" is_ready demo
 
-acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
-check "the source got every message acknowledged" acknowledged
-check "450 of them" test "$(json "d['acked']" <source.json)" = 450
-check "all are reconstructed, each once" as_user miniapp process gridrec --pilot demo --output out --count 450 --progress none
+check_source 450
 check "the pilot stops" pilot stop demo
 check "nothing is left" nothing_on_hosts

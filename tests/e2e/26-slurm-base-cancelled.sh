@@ -6,7 +6,6 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/slurm.sh"
 
 start_cluster 3
-job_of() { status_of demo "[a['job'] for a in d['allocations'] if a['id'] == '$1'][0]"; }
 check "a pilot starts" pilot start demo --resource slurm -N 2 -t 20m --framework kafka
 as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count 100000 \
   --progress none >source.log 2>&1 &

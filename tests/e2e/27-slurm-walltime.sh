@@ -6,18 +6,8 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/slurm.sh"
 
 start_cluster 3
-client='.local/state/pilot/pilots/demo/client/client.librdkafka.properties'
-job_of() { status_of demo "[a['job'] for a in d['allocations'] if a['id'] == '$1'][0]"; }
-holders() {
-  as_user pilot-kafka topic describe frames --config "$client" |
-    json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"
-}
 check "a pilot starts" pilot start demo --resource slurm -N 2 -t 20m --framework kafka
-as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count 900 \
-  --progress none --json >source.json 2>source.err &
-source=$!
-there() { as_user pilot-kafka topic describe frames --config "$client" >/dev/null 2>&1; }
-within 60 "data flow" there
+begin_source 900
 check "one more node comes for two minutes" pilot extend demo -N 1 -t 2m
 check "and holds data" grep -qw 3 <<<"$(holders)"
 extension=$(job_of a1)
@@ -27,9 +17,6 @@ check "the reason is told" grep -q 'the time of a1 is over in' "$user_home/.loca
 check "its job did not run out of time" grep -qE 'COMPLETED|CANCELLED' <<<"$(as_user squeue --noheader --states=all --jobs="$extension" -o %T)"
 check "data are on the others" test "$(holders)" = "1 2"
 check "the pilot is ready" is_ready demo
-acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
-check "the source got every message acknowledged" acknowledged
-check "900 of them" test "$(json "d['acked']" <source.json)" = 900
-check "all are reconstructed, each once" as_user miniapp process gridrec --pilot demo --output out --count 900 --progress none
+check_source 900
 check "the pilot stops" pilot stop demo
 check "nothing is left" nothing_on_hosts

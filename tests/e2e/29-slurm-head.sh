@@ -9,12 +9,7 @@ start_cluster 3
 check "a pilot starts" pilot start demo --resource slurm -N 3 -t 20m --framework kafka --option kafka.controllers=3
 check "the first node keeps the head" test "$(status_of demo "d['head']['node']")" = node-1
 check "there is nothing to recover" grep -q 'nothing to recover' <(pilot recover demo 2>&1)
-as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count 400 \
-  --progress none --json >source.json 2>source.err &
-source=$!
-client='.local/state/pilot/pilots/demo/client/client.librdkafka.properties'
-there() { as_user pilot-kafka topic describe frames --config "$client" >/dev/null 2>&1; }
-within 60 "data flow" there
+begin_source 400
 
 check "its host crashes" "$cluster" crash node01
 check "a head is recovered on the next node" grep -q "'demo' is on node-2 now" <(pilot recover demo --timeout 2m 2>&1)
@@ -25,10 +20,7 @@ head=$(pid_of demo head)
 on_node node02 kill -9 "$head"
 within 30 "its keeper starts a killed head again" another_process demo head "$head"
 
-acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
-check "the source got every message acknowledged" acknowledged
-check "400 of them" test "$(json "d['acked']" <source.json)" = 400
-check "all are reconstructed, each once" as_user miniapp process gridrec --pilot demo --output out --count 400 --progress none
+check_source 400
 check "the host comes back" "$cluster" boot node01
 check "the pilot stops" pilot stop demo
 check "nothing is left" nothing_on_hosts

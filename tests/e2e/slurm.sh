@@ -59,3 +59,23 @@ nothing_on_hosts() {
   [ -z "$(jobs_of_user)" ] || { say "left in the queue: $(jobs_of_user)"; return 1; }
 }
 
+
+# ---- a pilot `demo` through which a source sends meanwhile ----
+client='.local/state/pilot/pilots/demo/client/client.librdkafka.properties'
+job_of() { status_of demo "[a['job'] for a in d['allocations'] if a['id'] == '$1'][0]"; }
+frames_topic() { as_user pilot-kafka topic describe frames --config "$client"; }
+topic_is_there() { frames_topic >/dev/null 2>&1; }
+holders() { frames_topic | json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"; }
+
+begin_source() { # COUNT messages, ten a second
+  as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 48 --slices 8 --rate 10/s --count "$1" \
+    --progress none --json >source.json 2>source.err &
+  source=$!
+  within 60 "data flow" topic_is_there
+}
+acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
+check_source() { # COUNT: nothing was lost
+  check "the source got every message acknowledged" acknowledged
+  check "$1 of them" test "$(json "d['acked']" <source.json)" = "$1"
+  check "all are reconstructed, each once" as_user miniapp process gridrec --pilot demo --output out --count "$1" --progress none
+}
