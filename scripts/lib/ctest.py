@@ -12,11 +12,18 @@ class Tally:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    failures: list = dataclasses.field(default_factory=list)  # a line each, for the summary
 
     def add(self, other):
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.failures += other.failures
+
+    def fail(self, line):
+        self.failed += 1
+        self.failures.append(line)
+        return self
 
     def text(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
@@ -35,7 +42,7 @@ def run(steps, title, build, labels, jobs, regex=None, prefix=(), env=None):
     if code and not tally.failed:  # CTest itself failed: no tests, a broken test file, a crash
         print(f"    ctest failed ({code}) without naming a test; its output: {log}")
         print("\n".join("    | " + line for line in log.read_text(errors="replace").splitlines()[-15:]))
-        tally.failed += 1
+        tally.fail(f"{title}: CTest ended with {code}")
     print(f"     {tally.text()}", flush=True)
     return tally
 
@@ -47,10 +54,8 @@ def read(report):
     for case in xml.parse(report).getroot().iter("testcase"):
         name, output = case.get("name"), case.findtext("system-out") or ""
         if case.find("failure") is not None or case.get("status") == "fail":
-            tally.failed += 1
-            node = case.find("failure")
-            print(f"     FAILED {name} after {float(case.get('time') or 0):.1f} s: "
-                  + ((node.get("message") if node is not None else None) or "no message"))
+            tally.fail(f"{name} after {float(case.get('time') or 0):.1f} s: {_failure(case, output)}")
+            print(f"     FAILED {tally.failures[-1]}")
             print("\n".join("    | " + line for line in output.splitlines()[-OUTPUT:]))
         elif case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
             tally.skipped += 1
@@ -58,6 +63,18 @@ def read(report):
         else:
             tally.passed += 1
     return tally
+
+
+def _failure(case, output):
+    """The first thing that the test found wrong."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    for number, line in enumerate(lines):
+        if line.endswith(": Failure"):
+            return " ".join([re.sub(r".*/", "", line.removesuffix(": Failure")), *lines[number + 1:number + 5]])[:200]
+        if "FAILED: " in line:
+            return line
+    node = case.find("failure")
+    return (node.get("message") if node is not None else None) or "no message"
 
 
 def _reason(case, output):
