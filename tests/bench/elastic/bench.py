@@ -54,6 +54,11 @@ class Pilots:
     def home(self, name):
         return self.folder / "home" / "pilots" / name
 
+    def kafka(self):
+        """Where the installed Kafka is."""
+        found = json.loads(self.run("pilot", "frameworks", "list", "--json"))["frameworks"]
+        return next(f["software"]["home"] for f in found if f["name"] == "kafka")
+
     def events(self, name):
         return [json.loads(line) for line in (self.home(name) / "events.jsonl").read_text().splitlines()]
 

@@ -1,13 +1,15 @@
 #!/bin/bash
-# One controller and one broker as Kafka's own scripts start them, for comparison.
+# A controller and brokers as Kafka's own scripts start them, for comparison.
 #
-#   KAFKA=DIR WORK=DIR stock.sh start    formats, starts both, returns when the broker answers Metadata
-#   KAFKA=DIR WORK=DIR stock.sh stop
+#   KAFKA=DIR WORK=DIR stock.sh start [BROKERS]   formats and starts all at once; returns when each broker (1) answers
+#   KAFKA=DIR WORK=DIR stock.sh controller        formats and starts the controller; returns when it listens
+#   KAFKA=DIR WORK=DIR stock.sh broker ID         formats and starts one broker of it; returns when it answers
+#   KAFKA=DIR WORK=DIR stock.sh stop | kill       ends what was started
 #
 # JVM flags, heap sizes and logging are those of bin/kafka-storage.sh, kafka-server-start.sh and
 # kafka-run-class.sh of 4.3 (jars installed by Maven come without these scripts).  In favour of this side:
-# no security, no second JVM for a random cluster id, both servers started at once, and the same native
-# probe as ours, where the scripts would start a JVM per attempt.
+# no security, no second JVM for a random cluster id, all servers started at once, brokers formatted at once,
+# and the same native probe as ours, where the scripts would start a JVM per attempt.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -33,47 +35,85 @@ run_class() {  # name of the log, heap flags, class, arguments...
     -Dkafka.logs.dir="$WORK" -Dlog4j2.configurationFile="$here/stock-log4j2.properties" -cp "$KAFKA/libs/*" "$@"
 }
 
-properties() {  # role, id, listener, port
-  printf '%s\n' "process.roles=$1" "node.id=$2" "listeners=$3://127.0.0.1:$4" "advertised.listeners=$3://127.0.0.1:$4" \
-    controller.listener.names=CONTROLLER "controller.quorum.bootstrap.servers=127.0.0.1:$controller_port" \
+properties() {  # name, role, id, listener, port
+  printf '%s\n' "process.roles=$2" "node.id=$3" "listeners=$4://127.0.0.1:$5" "advertised.listeners=$4://127.0.0.1:$5" \
+    controller.listener.names=CONTROLLER "controller.quorum.bootstrap.servers=127.0.0.1:$(cat "$WORK/controller.port")" \
     "log.dirs=$WORK/$1" num.network.threads=3 num.io.threads=8 offsets.topic.replication.factor=1 \
-    transaction.state.log.replication.factor=1 transaction.state.log.min.isr=1
+    transaction.state.log.replication.factor=1 transaction.state.log.min.isr=1 >"$WORK/$1.properties"
 }
 
-start() {
+format() {  # name, more arguments of the tool...
+  local name=$1
+  shift
+  (run_class "$name-format" -Xmx256M kafka.tools.StorageTool format --cluster-id "$(cat "$WORK/cluster")" "$@" \
+    --config "$WORK/$name.properties") >"$WORK/$name-format.log" 2>&1
+}
+
+serve() {  # name
+  run_class "$1" '-Xmx1G -Xms1G' kafka.Kafka "$WORK/$1.properties" >"$WORK/$1.log" 2>&1 &
+  echo $! >"$WORK/$1.pid"
+}
+
+prepare_controller() {
   mkdir -p "$WORK"
-  controller_port=$(free_port)
-  local client_port cluster
-  client_port=$(free_port)
-  cluster=$(head -c 16 /dev/urandom | base64 | tr '+' A | tr '/' A | cut -c 1-22)
-  properties controller 100 CONTROLLER "$controller_port" >"$WORK/controller.properties"
-  properties broker 1 PLAINTEXT "$client_port" >"$WORK/broker.properties"
-  echo "bootstrap.servers=127.0.0.1:$client_port" >"$WORK/client.properties"
-  (run_class storage -Xmx256M kafka.tools.StorageTool format --cluster-id "$cluster" --standalone \
-    --config "$WORK/controller.properties") >"$WORK/format.log" 2>&1
-  (run_class storage -Xmx256M kafka.tools.StorageTool format --cluster-id "$cluster" \
-    --config "$WORK/broker.properties") >>"$WORK/format.log" 2>&1
-  run_class controller '-Xmx1G -Xms1G' kafka.Kafka "$WORK/controller.properties" >"$WORK/controller.log" 2>&1 &
-  echo $! >"$WORK/controller.pid"
-  run_class broker '-Xmx1G -Xms1G' kafka.Kafka "$WORK/broker.properties" >"$WORK/broker.log" 2>&1 &
-  echo $! >"$WORK/broker.pid"
-  pilot-kafka ready --config "$WORK/client.properties" --broker "127.0.0.1:$client_port" --id 1 --timeout 120s >"$WORK/ready.json"
+  head -c 16 /dev/urandom | base64 | tr '+' A | tr '/' A | cut -c 1-22 >"$WORK/cluster"
+  free_port >"$WORK/controller.port"
+  properties controller controller 100 CONTROLLER "$(cat "$WORK/controller.port")"
+  format controller --standalone
+}
+
+prepare_broker() {  # id
+  free_port >"$WORK/broker-$1.port"
+  properties "broker-$1" broker "$1" PLAINTEXT "$(cat "$WORK/broker-$1.port")"
+  format "broker-$1"
+}
+
+answers() {  # id
+  local address
+  address=127.0.0.1:$(cat "$WORK/broker-$1.port")
+  echo "bootstrap.servers=$address" >"$WORK/client-$1.properties"
+  pilot-kafka ready --config "$WORK/client-$1.properties" --broker "$address" --id "$1" --timeout 120s >"$WORK/ready-$1.json"
+}
+
+start() {  # number of brokers
+  local id
+  prepare_controller
+  for id in $(seq "$1"); do prepare_broker "$id" & done
+  wait
+  serve controller
+  for id in $(seq "$1"); do serve "broker-$id"; done
+  for id in $(seq "$1"); do answers "$id"; done
+}
+
+start_controller() {
+  prepare_controller
+  serve controller
+  until (exec 3<>"/dev/tcp/127.0.0.1/$(cat "$WORK/controller.port")") 2>/dev/null; do sleep 0.02; done
+}
+
+start_broker() {  # id
+  prepare_broker "$1"
+  serve "broker-$1"
+  answers "$1"
 }
 
 stop() {
-  local name pid
-  for name in broker controller; do
-    [ -s "$WORK/$name.pid" ] || continue
-    pid=$(cat "$WORK/$name.pid")
+  local file pid
+  for file in "$WORK"/broker-*.pid "$WORK"/controller.pid; do
+    [ -s "$file" ] || continue
+    pid=$(cat "$file")
     # Ours only: a pid may have been given to somebody else.
-    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "$WORK/$name.properties" || continue
-    kill -TERM "$pid"
+    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "${file%.pid}.properties" || continue
+    kill "-$1" "$pid"
     tail --pid="$pid" -f /dev/null
   done
 }
 
 case ${1:-} in
-  start) start ;;
-  stop) stop ;;
-  *) echo "usage: KAFKA=DIR WORK=DIR $0 start|stop" >&2 && exit 2 ;;
+  start) start "${2:-1}" ;;
+  controller) start_controller ;;
+  broker) start_broker "$2" ;;
+  stop) stop TERM ;;
+  kill) stop KILL ;;
+  *) sed -n 's/^#   //p' "$0" >&2 && exit 2 ;;
 esac
