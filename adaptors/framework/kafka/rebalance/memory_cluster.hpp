@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -65,6 +66,17 @@ class MemoryCluster final : public protocol::Administrator {
 
   Result<protocol::ClusterState> metadata(const Deadline&) override {
     if (silent) return make_error(ErrorCode::unavailable, "no broker answers");
+    auto state = image();
+    if (late_by > 0 && late_image) {
+      state = *late_image;
+      --late_by;
+    }
+    answered();
+    return state;
+  }
+
+  // What a broker knows of the partitions when all is told to it.
+  protocol::ClusterState image() const {
     protocol::ClusterState state;
     for (const int id : up) state.brokers.push_back({id, "h", 1, ""});
     for (const auto& [key, partition] : partitions) {
@@ -123,6 +135,7 @@ class MemoryCluster final : public protocol::Administrator {
       }
       all.push_back(one);
     }
+    answered();
     return all;
   }
 
@@ -180,8 +193,14 @@ class MemoryCluster final : public protocol::Administrator {
   std::int16_t refuse_with = 0;
   bool silent = false;
   int submitted = 0;
+  std::function<void()> once_answered;               // after the next answer about partitions
+  std::optional<protocol::ClusterState> late_image;  // what a broker that is behind tells
+  int late_by = 0;                                   // for so many answers
 
  private:
+  void answered() {
+    if (const auto act = std::exchange(once_answered, nullptr)) act();
+  }
   static bool has(const std::vector<int>& list, int id) {
     return std::find(list.begin(), list.end(), id) != list.end();
   }

@@ -28,6 +28,13 @@ Result<void> observe_disks(protocol::Administrator& cluster, const Deadline& dea
   return ok();
 }
 
+bool is_uneven(const protocol::TopicState& topic, const Observation& seen) {
+  std::set<std::size_t> counts;
+  for (const auto& partition : topic.partitions)
+    if (seen.ongoing.count({topic.name, partition.index}) == 0) counts.insert(partition.replicas.size());
+  return counts.size() > 1;
+}
+
 }  // namespace
 
 std::vector<int> target(const protocol::Ongoing& ongoing) {
@@ -45,8 +52,10 @@ int Observation::listed(int broker) const {
 
 Result<Observation> observe(protocol::Administrator& cluster, const Deadline& deadline) {
   Observation seen;
-  PILOT_TRY(const auto state, cluster.metadata(deadline));
+  // In this order: a move that ends between the two is then known by its target.  The other way round, the
+  // metadata's replicas of before and after the move would pass for a list.
   PILOT_TRY(auto ongoing, cluster.reassignments(deadline));
+  PILOT_TRY(const auto state, cluster.metadata(deadline));
   for (auto& one : ongoing) {
     const PartitionKey key(one.topic, one.partition);
     seen.ongoing.emplace(key, std::move(one));
@@ -55,6 +64,7 @@ Result<Observation> observe(protocol::Administrator& cluster, const Deadline& de
   std::map<PartitionKey, std::uint64_t> sizes;
   PILOT_TRY_VOID(observe_disks(cluster, deadline, seen, sizes));
   for (const auto& topic : state.topics) {
+    seen.uneven = seen.uneven || is_uneven(topic, seen);
     for (const auto& partition : topic.partitions) {
       const PartitionKey key(topic.name, partition.index);
       const auto moving = seen.ongoing.find(key);

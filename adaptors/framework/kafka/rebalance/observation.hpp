@@ -30,6 +30,7 @@ struct Observation {
   std::map<PartitionKey, protocol::Ongoing> ongoing;
   std::vector<protocol::PartitionName> not_preferred;  // led by another, though the first replica is in sync
   std::set<PartitionKey> out_of_sync;                  // fewer in sync than replicas
+  bool uneven = false;  // a topic's partitions differ in the number of replicas, and no move explains it
 
   // Replicas on a broker by the metadata, those that are to go not counted.
   int listed(int broker) const;

@@ -19,7 +19,7 @@ class Rebalance {
       : on_(surroundings), options_(options) {}
 
   Result<Outcome> run() {
-    PILOT_TRY(auto seen, observe(on_.cluster, request()));
+    PILOT_TRY(auto seen, first_look());
     PILOT_TRY_VOID(check(seen));
     PILOT_TRY(auto plan, make_plan(seen, true));  // refuses before anything is changed
     Mover mover(on_, options_, seen);
@@ -33,6 +33,18 @@ class Rebalance {
 
  private:
   Deadline request() const { return Deadline(on_.clock, request_limit); }
+
+  // A broker's metadata may be behind the controller, so that a partition whose move has just ended still
+  // shows the replicas of before and after.  A topic can be uneven for good: then that is how it is.
+  Result<Observation> first_look() const {
+    const Deadline limit(on_.clock, std::chrono::seconds(2));
+    while (true) {
+      auto seen = observe(on_.cluster, request());
+      if (!seen.has_value() || !seen.value().uneven || limit.passed()) return seen;
+      if (!on_.wait(std::chrono::milliseconds(100)))
+        return make_error(ErrorCode::partial, "stopped on request");
+    }
+  }
 
   Result<void> check(const Observation& seen) const {
     std::vector<int> up;

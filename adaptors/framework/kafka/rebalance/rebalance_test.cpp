@@ -109,6 +109,32 @@ TEST_F(KafkaRebalance, TakesOverFromAPredecessorThatWasKilled) {
   EXPECT_FALSE(cluster_.holds(4));
 }
 
+TEST_F(KafkaRebalance, AMoveThatEndsWhileTheClusterIsLookedAtCountsAsEnded) {
+  cluster_.partitions.at({"t", 3}).wish = {2, 1};  // from 4 and 1
+  cluster_.once_answered = [&] { cluster_.pass(1000); };
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_THAT(cluster_.partitions.at({"t", 3}).list, ElementsAre(2, 1));
+}
+
+TEST_F(KafkaRebalance, ABrokerThatHasNotHeardOfAMovesEndIsAskedAgain) {
+  cluster_.partitions.at({"t", 3}).wish = {2, 1};
+  cluster_.late_image = cluster_.image();  // with replicas on 4, 1 and 2
+  cluster_.late_by = 3;
+  cluster_.pass(1000);
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_THAT(cluster_.partitions.at({"t", 3}).list, ElementsAre(2, 1));
+}
+
+TEST_F(KafkaRebalance, ATopicWhosePartitionsHaveDifferentReplicasKeepsThem) {
+  cluster_.add("uneven", 0, {1, 2, 3}, 10);
+  cluster_.add("uneven", 1, {4, 2}, 10);
+  ASSERT_TRUE(run().has_value());
+  EXPECT_EQ(cluster_.partitions.at({"uneven", 0}).list.size(), 3u);
+  EXPECT_EQ(cluster_.partitions.at({"uneven", 1}).list.size(), 2u);
+}
+
 TEST_F(KafkaRebalance, AMoveUnderWayOntoADrainedBrokerIsTurnedRound) {
   cluster_.partitions.at({"t", 0}).wish = {4, 1};
   ASSERT_TRUE(run().has_value());
