@@ -241,7 +241,9 @@ pilot::Result<void> SourceLight::make_topic(const kafka::ClientConfig& config,
     return pilot::ok();
   kafka::TopicSpec spec;
   spec.name = typed_.topic;
-  spec.partitions = typed_.partitions > 0 ? typed_.partitions : 2 * static_cast<int>(cluster.brokers.size());
+  // The broker that was asked may not know yet of a topic that somebody has just made.
+  spec.exact = typed_.partitions > 0;
+  spec.partitions = spec.exact ? typed_.partitions : 2 * static_cast<int>(cluster.brokers.size());
   spec.replication = typed_.replication;
   // A topic's limit may be above the brokers' default; theirs counts for what they copy from each other.
   spec.config["max.message.bytes"] = std::to_string(std::max<std::size_t>(message_bytes + 65536, 33 << 20));

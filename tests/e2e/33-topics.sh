@@ -48,5 +48,12 @@ check "and in the list of topics" grep -qE 'lack a replica in sync' <(pilot topi
 kill -CONT "$(pid_of demo kafka/broker-3)"
 well() { is_ready demo && [ "$(status_of demo "[c['problem'] for c in d['clusters']]")" = "['']" ]; }
 within 30 "and all is well again" well
+
+for n in 1 2 3 4; do
+  pilot topic create demo "both-$n" --partitions 5 >/dev/null 2>&1 &
+  check "a source takes a topic that somebody else makes just then ($n)" \
+    miniapp source light --pilot demo --topic "both-$n" --phantom shepp-logan --size 64 --angles 24 --slices 8 --rate max --count 1 --progress none
+  wait "$!" || true # one of them made it
+done
 check "the pilot stops" pilot stop demo
 check "nothing is left" nothing_left

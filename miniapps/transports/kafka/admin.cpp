@@ -137,11 +137,12 @@ pilot::Result<TopicStatus> Admin::create_topic(const TopicSpec& spec, pilot::Dur
   const pilot::Deadline deadline(pilot::system_clock(), limit);
   PILOT_TRY_VOID(impl_->client->metadata(deadline.left()));  // says why when no broker answers
   PILOT_TRY_VOID(request_topic_until(*impl_->client, spec, deadline));
+  const int least = spec.exact ? spec.partitions : 1;
   while (true) {
     PILOT_TRY(const auto metadata, impl_->client->metadata(deadline.left()));
-    if (is_complete(*metadata, spec.name, spec.partitions)) break;
+    if (is_complete(*metadata, spec.name, least)) break;
     const auto seen = partitions_of(*metadata, spec.name);
-    if (seen && seen.value() < spec.partitions)
+    if (seen && seen.value() < least)
       return pilot::make_error(pilot::ErrorCode::usage,
                                fmt::format("topic '{}' exists with {} partitions, not {}", spec.name,
                                            seen.value(), spec.partitions),

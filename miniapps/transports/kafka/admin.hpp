@@ -35,6 +35,7 @@ struct ClusterStatus {
 struct TopicSpec {
   std::string name;
   int partitions = 1;
+  bool exact = true;                          // false: a topic that exists serves with any number of partitions
   int replication = -1;                       // -1: the brokers' default
   std::map<std::string, std::string> config;  // "max.message.bytes", ...
 };
@@ -54,7 +55,7 @@ class Admin {
   pilot::Result<TopicStatus> describe_topic(const std::string& name, pilot::Duration limit);
 
   // Makes the topic and waits until clients see all its partitions.  A topic that exists is success if
-  // it has as many partitions, else usage.
+  // it has as many partitions or the wish is not exact, else usage.
   pilot::Result<TopicStatus> create_topic(const TopicSpec& spec, pilot::Duration limit);
 
  private:
