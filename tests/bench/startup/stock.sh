@@ -8,8 +8,9 @@
 #
 # JVM flags, heap sizes and logging are those of bin/kafka-storage.sh, kafka-server-start.sh and
 # kafka-run-class.sh of 4.3 (jars installed by Maven come without these scripts).  In favour of this side:
-# no security, no second JVM for a random cluster id, all servers started at once, brokers formatted at once,
-# and the same native probe as ours, where the scripts would start a JVM per attempt.
+# no security, no second JVM for a random cluster id, servers formatted and started at once (several brokers
+# once the controller listens, else they would wait in their back-off), and the same native probe as ours,
+# where the scripts would start a JVM per attempt.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -81,14 +82,19 @@ start() {  # number of brokers
   for id in $(seq "$1"); do prepare_broker "$id" & done
   wait
   serve controller
+  [ "$1" = 1 ] || listens
   for id in $(seq "$1"); do serve "broker-$id"; done
   for id in $(seq "$1"); do answers "$id"; done
+}
+
+listens() {
+  until (exec 3<>"/dev/tcp/127.0.0.1/$(cat "$WORK/controller.port")") 2>/dev/null; do sleep 0.02; done
 }
 
 start_controller() {
   prepare_controller
   serve controller
-  until (exec 3<>"/dev/tcp/127.0.0.1/$(cat "$WORK/controller.port")") 2>/dev/null; do sleep 0.02; done
+  listens
 }
 
 start_broker() {  # id
