@@ -7,7 +7,7 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 
 start_cluster 5
 nodes_of_job() { as_user squeue --noheader --states=all --jobs="$1" -o '%T %N'; }
-scratch_is_clean() { [ -z "$(on_node "$1" find /tmp /dev/shm -maxdepth 1 -name 'pilot-pilot-e2e-*')" ]; }
+scratch_is_clean() { [ -z "$(on_node "$1" find /tmp /dev/shm -maxdepth 1 -name "pilot-$VC_USER-*")" ]; }
 nobody_on() { [ -z "$(on_node "$1" pgrep -a -u "$VC_USER")" ]; }
 
 check "a pilot starts" pilot start demo --resource slurm -N 3 -t 20m --framework kafka

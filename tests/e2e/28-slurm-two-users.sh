@@ -4,7 +4,7 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/lib.sh"
 . "$source_folder/tests/e2e/slurm.sh"
 
-other=pilot-e2e-2
+first=$VC_USER other=$VC_USER-2
 remove_other() {
   local code=$?
   trap - EXIT
@@ -58,4 +58,4 @@ check "and stops" as_other pilot stop demo
 check "nothing is left of one" nothing_on_hosts
 VC_USER=$other
 check "nor of the other" nothing_on_hosts
-VC_USER=pilot-e2e
+VC_USER=$first

@@ -11,7 +11,7 @@ problem=$(unshare --net --mount --pid --uts --ipc --fork sh -c '
     mkdir /run/u /run/w && mount -t overlay overlay -o lowerdir=/etc,upperdir=/run/u,workdir=/run/w /mnt' 2>&1) ||
   skip "this machine permits no virtual hosts (namespaces, bridge, veth, overlay): $problem"
 
-export VC_KEEP=$WORK VC_DIR=$WORK/vc VC_USER=${VC_USER:-pilot-e2e}
+export VC_KEEP=$WORK VC_DIR=$WORK/vc VC_USER=pilot-e2e-${TEST%%-*} # of its own: two tests may run at once
 user_home=/home/$VC_USER
 
 # What an ordinary user might not be allowed to read where it stands.
