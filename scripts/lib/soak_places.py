@@ -96,7 +96,7 @@ class SlurmPlace(Place):
     name = "slurm"
     hosts = 5
     user = "pilot-soak"
-    start_flags = ["--resource", "slurm", "-t", "10h"]
+    start_flags = ["--resource", "slurm", "-p", "long", "-t", "10h"]
 
     def __init__(self, prefix, scratch):
         super().__init__(prefix, scratch)
