@@ -57,7 +57,11 @@ check "400 of them" test "$(json "d['acked']" <source.json)" = 400
 reconstructed() { wait "$process" || { cat process.err >&3; return 1; }; }
 check "all 400 are reconstructed" reconstructed
 
-check "broker 4 is drained again" tool rebalance --drain 4 >sixth.out 2>sixth.err
+broker=$(pid_of demo kafka/broker-2)
+kill -9 "$broker"
+drained() { tool rebalance --drain 4 >sixth.out 2>sixth.err || { cat sixth.err >&3; return 1; }; }
+check "broker 4 is drained again, while broker 2 starts again" drained
+within 60 "broker 2 is back" restarted demo kafka/broker-2 "$broker"
 refuses 1 "broker 4 is up and would register again" tool unregister --broker 4
 check "the secret is in no output" test -z "$(grep -lF "$(sed -n 's/^sasl.password=//p' "$config")" ./*.out ./*.err)"
 check "it stops" pilot stop demo

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace pilot::adaptors::kafka::protocol {
 
@@ -10,6 +11,11 @@ namespace {
 
 // A broker that hangs must not use up the time of the ones that would answer.
 constexpr Duration most_per_broker = std::chrono::seconds(10);
+
+// A broker that is listed and refuses connections is most often on its way back: one that stays away is
+// fenced, and no longer listed, after some seconds.
+constexpr Duration restart_patience = std::chrono::seconds(15);
+constexpr Duration retry_pause = std::chrono::milliseconds(200);
 
 int milliseconds(const Deadline& deadline) {
   const auto left = std::min<Duration>(deadline.left(), most_per_broker);
@@ -77,13 +83,19 @@ Result<std::string> ClusterClient::ask_any(const Api& api, const std::string& bo
 
 Result<std::string> ClusterClient::ask(int broker, const Api& api, const std::string& body,
                                        const Deadline& deadline) {
+  const Deadline limit(system_clock(), std::min<Duration>(deadline.left(), restart_patience));
   if (brokers_.count(broker) == 0) PILOT_TRY_VOID(metadata(deadline));
-  const auto at = brokers_.find(broker);
-  if (at == brokers_.end())
-    return make_error(ErrorCode::unavailable, fmt::format("broker {} is not up", broker));
-  auto answer = ask_at(at->second, api, body, deadline);
-  if (!answer.has_value()) return answer.error().while_doing(fmt::format("broker {}", broker));
-  return answer;
+  while (true) {
+    const auto at = brokers_.find(broker);
+    if (at == brokers_.end())
+      return make_error(ErrorCode::unavailable, fmt::format("broker {} is not up", broker));
+    auto answer = ask_at(at->second, api, body, deadline);
+    if (answer.has_value()) return answer;
+    if (answer.error().code != ErrorCode::unavailable || limit.passed())
+      return answer.error().while_doing(fmt::format("broker {}", broker));
+    std::this_thread::sleep_for(std::min<Duration>(retry_pause, limit.left()));
+    PILOT_TRY_VOID(metadata(deadline));
+  }
 }
 
 Result<ClusterState> ClusterClient::metadata(const Deadline& deadline) {

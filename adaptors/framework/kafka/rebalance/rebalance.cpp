@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "adaptors/framework/kafka/rebalance/mover.hpp"
 
@@ -34,16 +35,40 @@ class Rebalance {
  private:
   Deadline request() const { return Deadline(on_.clock, request_limit); }
 
-  // A broker's metadata may be behind the controller, so that a partition whose move has just ended still
-  // shows the replicas of before and after.  A topic can be uneven for good: then that is how it is.
-  Result<Observation> first_look() const {
-    const Deadline limit(on_.clock, std::chrono::seconds(2));
-    while (true) {
+  // A broker that goes down in the middle of it is left out the next time.
+  Result<Observation> look() const {
+    constexpr int looks = 3;
+    for (int number = 1;; ++number) {
       auto seen = observe(on_.cluster, request());
-      if (!seen.has_value() || !seen.value().uneven || limit.passed()) return seen;
+      if (seen.has_value() || seen.error().code != ErrorCode::unavailable || number == looks) return seen;
+    }
+  }
+
+  // What may be different in a moment is waited for.  A broker's metadata may be behind the controller, so that
+  // a partition whose move has just ended still shows the replicas of before and after; and a broker that holds
+  // replicas and is away is most often on its way back.  What stays so is how it is.
+  Result<Observation> first_look() {
+    const Deadline even(on_.clock, std::chrono::seconds(2));
+    const Deadline whole(on_.clock, std::chrono::seconds(30));
+    bool told = false;
+    while (true) {
+      auto seen = look();
+      if (!seen.has_value()) return seen;
+      const auto gone = away(seen.value());
+      if ((!seen.value().uneven || even.passed()) && (!gone || whole.passed())) return seen;
+      if (gone && !std::exchange(told, true))
+        on_.reporter.step(fmt::format("broker {} is not up; waiting for it, 30 s at most", *gone));
       if (!on_.wait(std::chrono::milliseconds(100)))
         return make_error(ErrorCode::partial, "stopped on request");
     }
+  }
+
+  // A broker that holds replicas, is not up and not to be drained.
+  std::optional<int> away(const Observation& seen) const {
+    for (const auto& partition : seen.partitions)
+      for (const int id : partition.replicas)
+        if (seen.up.count(id) == 0 && !contains(options_.drain, id)) return id;
+    return std::nullopt;
   }
 
   Result<void> check(const Observation& seen) const {
@@ -91,7 +116,7 @@ class Rebalance {
         PILOT_TRY_VOID(mover.run(adopted, true));
       }
       PILOT_TRY_VOID(move_all(std::move(plan), mover));
-      PILOT_TRY(seen, observe(on_.cluster, request()));
+      PILOT_TRY(seen, look());
       PILOT_TRY(plan, make_plan(seen, false));
       if (plan.moves.empty() && seen.ongoing.empty()) break;
     }
@@ -145,7 +170,7 @@ class Rebalance {
   Result<void> wait_until_empty() {
     const Deadline limit(on_.clock, options_.patience);
     while (true) {
-      PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+      PILOT_TRY(const auto seen, look());
       std::string holds;
       for (const int id : options_.drain) {
         const auto at = seen.up.find(id);
@@ -164,7 +189,7 @@ class Rebalance {
     const Deadline limit(on_.clock, std::chrono::seconds(15));
     std::optional<std::size_t> first;
     while (true) {
-      PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+      PILOT_TRY(const auto seen, look());
       const auto left = seen.not_preferred.size();
       if (!first) first = left;
       outcome_.elected = *first > left ? *first - left : 0;

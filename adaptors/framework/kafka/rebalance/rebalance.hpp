@@ -56,8 +56,8 @@ struct Surroundings {
   std::function<bool(Duration)> wait;  // false: the user wants an end
 };
 
-// Works from what it observes only, so it may be killed anywhere and called again:  takes over reassignments
-// that are under way, cordons the brokers to drain, plans, moves in batches under a throttle, looks again
+// Works from what it observes only, so it may be killed anywhere and called again:  waits a little for brokers
+// that hold replicas and are away, takes over reassignments that are under way, cordons the brokers to drain, plans, moves in batches under a throttle, looks again
 // until no drained broker is listed or holds anything (topics made meanwhile included), elects preferred
 // leaders, takes off all throttles, its own and a killed predecessor's, and reads them back.
 // After an error, or when told to stop, what is under way is cancelled, which leaves those partitions where

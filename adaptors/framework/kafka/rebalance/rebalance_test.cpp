@@ -127,6 +127,26 @@ TEST_F(KafkaRebalance, ABrokerThatHasNotHeardOfAMovesEndIsAskedAgain) {
   EXPECT_THAT(cluster_.partitions.at({"t", 3}).list, ElementsAre(2, 1));
 }
 
+TEST_F(KafkaRebalance, ABrokerThatStartsAgainIsWaitedFor) {
+  cluster_.add("wide", 0, {1, 3, 4}, 10);  // without 4, all of the others are needed
+  cluster_.up = {1, 3, 4};
+  at_wait_ = [&](int waits) {
+    if (waits == 5) cluster_.up.insert(2);
+  };
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_THAT(notes_.steps, Contains("broker 2 is not up; waiting for it, 30 s at most"));
+  EXPECT_THAT(cluster_.partitions.at({"wide", 0}).list, ElementsAre(1, 3, 2));
+}
+
+TEST_F(KafkaRebalance, ABrokerThatStaysAwayIsLeftAsItIs) {
+  cluster_.up = {1, 3, 4};
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_FALSE(cluster_.holds(4));
+  EXPECT_TRUE(cluster_.holds(2));
+}
+
 TEST_F(KafkaRebalance, ATopicWhosePartitionsHaveDifferentReplicasKeepsThem) {
   cluster_.add("uneven", 0, {1, 2, 3}, 10);
   cluster_.add("uneven", 1, {4, 2}, 10);
