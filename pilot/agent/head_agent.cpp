@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "pilot/agent/background.hpp"
@@ -323,7 +324,8 @@ struct HeadAgent::Impl {
   }
 
   template <typename Work>
-  Result<void> with_batch_system(const plugin::AllocationRequest& request, Work work) {
+  std::invoke_result_t<Work, plugin::BatchAdaptor&> with_batch_system(
+      const plugin::AllocationRequest& request, Work work) {
     PILOT_TRY(auto* const system, registry.batch(request.spec.resource));
     return work(*system);
   }
@@ -375,6 +377,14 @@ struct HeadAgent::Impl {
       return [this, allocation = request.allocation, ranks, result] {
         perform(core->nodes_returned(allocation, ranks, result));
       };
+    });
+  }
+
+  void act(const GrowBase& wanted) {
+    background.run([this, request = request_for(wanted.allocation), wanted]() -> std::function<void()> {
+      const auto result = with_batch_system(
+          request, [&](plugin::BatchAdaptor& system) { return system.grow(request, wanted.asked); });
+      return [this, allocation = wanted.allocation, result] { perform(core->grown(allocation, result)); };
     });
   }
 

@@ -90,6 +90,7 @@ HeadOutput HeadCore::tick() {
   relaunch_lost_nodes();
   notice_end_of_base();
   give_back_in_time();
+  grow_in_place();
   do_without_lost_nodes();
   check_data();
   return take();
@@ -147,6 +148,9 @@ HeadOutput HeadCore::launched(const std::string& node, const Result<void>& resul
   if (result.has_error() && result.error().code == ErrorCode::not_found) {
     relaunch.over = true;
     note(fmt::format("{} can't be started again: {}", node, result.error().text()));
+  } else if (result.has_error() && !state_.nodes.contains(node) && relaunch.told != result.error().text()) {
+    relaunch.told = result.error().text();
+    note(fmt::format("the agent of {} can't be started yet: {}", node, relaunch.told));
   }
   return take();
 }
@@ -174,8 +178,10 @@ void HeadCore::handle(const std::string& peer, const model::Message& message) {
                  [&](const model::GetStatus&) { send(peer, model::Status{state_}, message.id); },
                  [&](const model::ExtendPilot& body) { extend(peer, message.id, body); },
                  [&](const model::ExtensionSubmitted& body) {
-                   extension_submitted(body);
-                   send(peer, model::Accepted{}, message.id);
+                   if (const auto taken = extension_submitted(body); taken.has_error())
+                     send(peer, model::Refused{taken.error()}, message.id);
+                   else
+                     send(peer, model::Accepted{}, message.id);
                  },
                  [&](const model::ExtensionRefused& body) {
                    extension_refused(body);
@@ -345,7 +351,8 @@ void HeadCore::relaunch_lost_nodes() {
     const auto joined = joined_at_.find(id);
     const SteadyTime first =
         joined == joined_at_.end() ? now : std::max(now, joined->second + timing_.node_silence);
-    auto [found, is_new] = relaunches_.try_emplace(id, Relaunch{first, timing_.first_relaunch, false, false});
+    auto [found, is_new] =
+        relaunches_.try_emplace(id, Relaunch{first, timing_.first_relaunch, false, false, {}});
     Relaunch& relaunch = found->second;
     if (is_new) note(fmt::format("starting the agent of {} again", id));
     if (relaunch.under_way || relaunch.over || now < relaunch.next) continue;

@@ -16,6 +16,7 @@
 #include "pilot/base/clock.hpp"
 #include "pilot/base/result.hpp"
 #include "pilot/model/pilot_state.hpp"
+#include "pilot/plugin/batch_adaptor.hpp"
 
 namespace pilot::agent {
 
@@ -30,6 +31,9 @@ struct HeadTiming {
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
   Duration return_again = std::chrono::seconds(20);         // when the batch system did not answer
+  Duration grow = std::chrono::seconds(2);         // between looks at the job that asks for nodes of the base
+  Duration orphaned = std::chrono::seconds(30);    // who wants them should have said by then which job it is
+  Duration never_asked = std::chrono::minutes(2);  // then there is none
   Duration last_lead = std::chrono::seconds(90);   // the base stops in order, before its agents are told to
   Duration progress = std::chrono::seconds(2);     // of moving data: noted no more often
   Duration check = std::chrono::seconds(5);        // of a cluster's data
@@ -65,6 +69,7 @@ class HeadCore {
   HeadOutput release_checked(const std::map<std::string, Error>& refused);
   HeadOutput nodes_returned(const std::string& allocation, const std::vector<int>& ranks,
                             const Result<void>& result);
+  HeadOutput grown(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
   // A problem of its data, or an empty text.
   HeadOutput checked(const std::string& framework, const Result<std::string>& problem);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
@@ -86,6 +91,7 @@ class HeadCore {
     Duration backoff{};
     bool under_way = false;
     bool over = false;  // the batch system says that the job has ended
+    std::string told;   // why it failed, of a node that never came
   };
   using ClusterEntry = std::pair<const std::string, model::ClusterState>;
 
@@ -125,7 +131,7 @@ class HeadCore {
 
   // head_resize.cpp: nodes that come and go while the pilot runs
   void extend(const std::string& peer, const std::string& id, const model::ExtendPilot& wish);
-  void extension_submitted(const model::ExtensionSubmitted& message);
+  Result<void> extension_submitted(const model::ExtensionSubmitted& message);
   void extension_refused(const model::ExtensionRefused& message);
   void follow_nodes();
   void change(const ClusterEntry& entry);
@@ -141,6 +147,13 @@ class HeadCore {
   std::vector<std::string> draining_nodes() const;
   bool is_leaving(const std::string& node) const;
 
+  // head_grow.cpp: nodes that become part of the base's job
+  void grow_in_place();
+  void ask_for_growth(const std::string& id, const model::AllocationState& allocation);
+  void start_agents_of(const std::string& id, const model::AllocationState& allocation);
+  bool has_joined(const model::AllocationState& allocation) const;
+  bool is_being_resized(const std::string& job_id) const;
+
   // head_release.cpp: which nodes are given back, and how the batch system gets them
   void shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish);
   void choose_and_check();
@@ -153,6 +166,7 @@ class HeadCore {
   bool goes_as_a_whole(const std::string& allocation, const std::vector<std::string>& chosen) const;
   std::vector<PartOfAllocation> parts_of(const std::vector<std::string>& nodes) const;
   void return_released_nodes();
+  void returned(const std::string& allocation, const std::vector<std::string>& nodes);
   std::vector<std::string> nodes_to_return(const std::string& allocation) const;
   void not_returned(const std::string& allocation, const std::vector<std::string>& nodes, const Error& error);
 
@@ -200,10 +214,12 @@ class HeadCore {
     std::vector<std::string> nodes;          // the choice so far
     std::map<std::string, Error> unwilling;  // allocations that can't be made smaller
   };
-  std::optional<Shrinking> shrinking_;                                    // the batch system is being asked
-  std::map<std::string, SteadyTime> return_after_;                        // by allocation: try again
-  std::optional<Extending> extending_;                                    // its nodes are being admitted
-  std::map<std::pair<std::string, std::string>, bool> retired_;           // by framework and node: it is done
+  std::optional<Shrinking> shrinking_;                            // the batch system is being asked
+  std::map<std::string, SteadyTime> return_after_;                // by allocation: try again
+  std::optional<std::string> growing_;                            // allocation: the batch system is at it
+  std::map<std::string, SteadyTime> grow_after_, growing_since_;  // by allocation
+  std::optional<Extending> extending_;                            // its nodes are being admitted
+  std::map<std::pair<std::string, std::string>, bool> retired_;   // by framework and node: it is done
   std::map<std::string, std::vector<std::vector<std::string>>> refused_;  // by framework: nodes no plan fits
   std::optional<SteadyTime> winding_down_since_, progress_noted_;
   std::map<std::pair<std::string, int>, SteadyTime> stop_deadlines_;  // by framework and stage

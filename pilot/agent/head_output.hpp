@@ -70,6 +70,13 @@ struct ReturnNodes {
   PartOfAllocation part;
 };
 
+// Have the batch system make nodes part of the base's job, which `asked` (may be empty) asks for; answered by
+// HeadCore::grown().
+struct GrowBase {
+  std::string allocation;
+  std::string asked;
+};
+
 // Probe until it answers or its deadline passes; answered by HeadCore::probed().
 struct ProbeCluster {
   std::string framework;
@@ -99,7 +106,7 @@ struct CheckCluster {
 };
 
 using Effect = std::variant<PlanCluster, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                            RetireNode, GiveBack, CheckRelease, ReturnNodes, CheckCluster, Finish>;
+                            RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

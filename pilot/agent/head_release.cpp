@@ -140,7 +140,8 @@ std::vector<std::string> HeadCore::free_to_go(const std::string& allocation,
 // When these go and those that are going, nothing is left of it.
 bool HeadCore::goes_as_a_whole(const std::string& allocation, const std::vector<std::string>& chosen) const {
   const auto nodes = state_.nodes_of(allocation);
-  return allocation != base && static_cast<int>(nodes.size()) == state_.allocations.at(allocation).nodes &&
+  return allocation != base && !state_.allocations.at(allocation).joins &&
+         static_cast<int>(nodes.size()) == state_.allocations.at(allocation).nodes &&
          std::ranges::all_of(nodes, [&](const std::string& node) {
            const auto& state = state_.nodes.at(node);
            return state.phase == NodePhase::released || state.draining || is_in(chosen, node);
@@ -184,7 +185,9 @@ Result<std::vector<std::string>> HeadCore::choose_nodes_to_give_back() const {
   for (const auto& id : allocations) {
     if (shrinking_->unwilling.contains(id)) continue;
     auto nodes = free_to_go(id, chosen);
-    std::erase_if(nodes, [&](const std::string& node) { return state_.nodes.at(node).info.rank == 0; });
+    const bool has_script = !state_.allocations.at(id).joins;
+    std::erase_if(nodes,
+                  [&](const auto& node) { return has_script && state_.nodes.at(node).info.rank == 0; });
     const auto count = std::min(wanted, nodes.size());
     take(nodes, count);
     wanted -= count;
@@ -214,10 +217,10 @@ std::vector<PartOfAllocation> HeadCore::parts_of(const std::vector<std::string>&
     part.ranks.push_back(info.rank);
   }
   std::vector<PartOfAllocation> all;
+  std::set<std::string> jobs;
   for (auto& [allocation, part] : parts) {
-    part.again = giving_back_.contains(allocation) ||
-                 std::ranges::any_of(state_.nodes_of(allocation),
-                                     [&](const auto& node) { return state_.nodes.at(node).returned; });
+    const auto& job = state_.allocations.at(allocation).job_id;
+    part.again = is_being_resized(job) || state_.was_resized(job) || !jobs.insert(job).second;
     all.push_back(std::move(part));
   }
   return all;
@@ -239,7 +242,7 @@ std::vector<std::string> HeadCore::nodes_to_return(const std::string& allocation
 
 void HeadCore::return_released_nodes() {
   for (const auto& [id, allocation] : state_.allocations) {
-    if (allocation.phase == AllocationPhase::ended || giving_back_.contains(id)) continue;
+    if (allocation.phase == AllocationPhase::ended || is_being_resized(allocation.job_id)) continue;
     const auto later = return_after_.find(id);
     if (later != return_after_.end() && clock_->steady() < later->second) continue;
     const auto nodes = nodes_to_return(id);
@@ -260,10 +263,21 @@ HeadOutput HeadCore::nodes_returned(const std::string& allocation, const std::ve
   for (const auto& id : state_.nodes_of(allocation))
     if (std::ranges::find(ranks, state_.nodes.at(id).info.rank) != ranks.end()) nodes.push_back(id);
   if (result.has_value())
-    emit(model::NodesReturned{allocation, nodes, {}});
+    returned(allocation, nodes);
   else
     not_returned(allocation, nodes, result.error());
   return take();
+}
+
+// A part of the base's job that was added to it is over when nothing of it is left.
+void HeadCore::returned(const std::string& allocation, const std::vector<std::string>& nodes) {
+  emit(model::NodesReturned{allocation, nodes, {}});
+  const auto& state = state_.allocations.at(allocation);
+  const auto all = state_.nodes_of(allocation);
+  const bool gone =
+      std::ranges::all_of(all, [&](const auto& node) { return state_.nodes.at(node).returned; });
+  if (state.joins && gone && static_cast<int>(all.size()) == state.nodes)
+    emit(model::AllocationChanged{allocation, AllocationPhase::ended, "given back"});
 }
 
 HeadOutput HeadCore::given_back(const std::string& allocation, const Result<void>& result) {

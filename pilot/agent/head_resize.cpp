@@ -50,7 +50,10 @@ void HeadCore::extend(const std::string& peer, const std::string& id, const mode
   for (const auto& [name, allocation] : state_.allocations)
     first = std::max(first, allocation.first_node + allocation.nodes);
   extending_ = Extending{
-      peer, id, {fmt::format("a{}", state_.allocations.size()), wish.nodes, first, wish.walltime, wish.move}};
+      peer,
+      id,
+      {fmt::format("a{}", state_.allocations.size()), wish.nodes, first, wish.walltime, wish.move, {}}};
+  if (wish.in_place) extending_->wish.joins = "a0";
   out_.effects.push_back(AdmitNodes{first, wish.nodes});
 }
 
@@ -66,10 +69,15 @@ HeadOutput HeadCore::admitted(const Result<void>& result) {
   return take();
 }
 
-void HeadCore::extension_submitted(const model::ExtensionSubmitted& message) {
+Result<void> HeadCore::extension_submitted(const model::ExtensionSubmitted& message) {
   const auto found = state_.allocations.find(message.allocation);
-  if (found != state_.allocations.end() && found->second.job_id != message.job_id)
+  if (found == state_.allocations.end() || found->second.job_id == message.job_id) return ok();
+  if (found->second.phase == AllocationPhase::ended)
+    return make_error(ErrorCode::failed,
+                      fmt::format("{} is over: {}", message.allocation, found->second.reason));
+  if (!has_joined(found->second))
     emit(model::AllocationSubmitted{message.allocation, message.job_id, found->second.nodes});
+  return ok();
 }
 
 void HeadCore::extension_refused(const model::ExtensionRefused& message) {

@@ -100,7 +100,7 @@ void fields(A& a, Like<model::AllocationSubmitted> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::ExtensionRequested> auto& v) {
   a("allocation", v.allocation), a("nodes", v.nodes), a("first_node", v.first_node);
-  a("walltime", v.walltime), a("move", v.move);
+  a("walltime", v.walltime), a("move", v.move), a("joins", v.joins);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeCordoned> auto& v) {
@@ -163,6 +163,7 @@ template <typename A>
 void fields(A& a, Like<model::AllocationState> auto& v) {
   a("job_id", v.job_id), a("nodes", v.nodes), a("phase", v.phase), a("reason", v.reason);
   a("first_node", v.first_node), a("walltime", v.walltime), a("move", v.move), a("started", v.started);
+  a("joins", v.joins);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeState> auto& v) {
@@ -235,7 +236,7 @@ void fields(A& a, Like<model::StopPilot> auto& v) {
 }
 template <typename A>
 void fields(A& a, Like<model::ExtendPilot> auto& v) {
-  a("nodes", v.nodes), a("walltime", v.walltime), a("move", v.move);
+  a("nodes", v.nodes), a("walltime", v.walltime), a("move", v.move), a("in_place", v.in_place);
 }
 template <typename A>
 void fields(A& a, Like<model::ExtensionSubmitted> auto& v) {

@@ -94,20 +94,34 @@ Result<bool> is_returned(const model::PilotState& state, const std::string& id,
          allocation->second.phase == model::AllocationPhase::ended;
 }
 
-Result<void> check_request(const Context& context, const plugin::AllocationRequest& request) {
-  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
+// What can be said before anything is asked for.
+Result<void> check_request(plugin::BatchAdaptor& adaptor, const plugin::AllocationRequest& request) {
   model::PilotSpec spec = request.spec;
   spec.nodes = request.nodes;
-  return adaptor->check(spec);
+  PILOT_TRY_VOID(adaptor.check(spec));
+  return request.joins_job.empty() ? ok() : adaptor.can_grow(request);
+}
+
+Result<void> check_options(const ExtendOptions& options) {
+  if (options.nodes < 1)
+    return make_error(ErrorCode::usage, fmt::format("{} nodes can't be added", options.nodes),
+                      "-N takes a number from 1");
+  if (options.in_place && options.walltime)
+    return make_error(ErrorCode::usage,
+                      "nodes that the job of the base gets have no time of their own: they end with it",
+                      "either -t or --in-place");
+  return ok();
+}
+
+Result<std::string> submit(plugin::BatchAdaptor& adaptor, const plugin::AllocationRequest& request) {
+  return request.joins_job.empty() ? adaptor.submit(request) : adaptor.ask_to_grow(request);
 }
 
 }  // namespace
 
 Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, const ExtendOptions& options) {
   const auto doing = fmt::format("extending '{}'", pilot.folder().name());
-  if (options.nodes < 1)
-    return make_error(ErrorCode::usage, fmt::format("{} nodes can't be added", options.nodes),
-                      "-N takes a number from 1");
+  PILOT_TRY_VOID(check_options(options));
   if (const auto over = pilot.over_because(); !over.empty())
     return make_error(ErrorCode::unavailable, fmt::format("{}: the base of it is over: {}", doing, over),
                       fmt::format("'pilot stop {}' cleans up", pilot.folder().name()));
@@ -115,15 +129,16 @@ Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, co
   PILOT_TRY(plugin::AllocationRequest request, pilot.request());
   request.nodes = options.nodes;
   if (options.walltime) request.spec.walltime = options.walltime;
-  if (auto fits = check_request(context, request); !fits) return fits.error().while_doing(doing);
+  if (options.in_place) request.joins_job = pilot.state().allocations.at("a0").job_id;
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
+  if (auto fits = check_request(*adaptor, request); !fits) return fits.error().while_doing(doing);
 
-  PILOT_TRY(
-      const auto planned,
-      ask<model::ExtensionPlanned>(pilot, model::ExtendPilot{options.nodes, options.walltime, options.move}));
+  PILOT_TRY(const auto planned,
+            ask<model::ExtensionPlanned>(
+                pilot, model::ExtendPilot{options.nodes, options.walltime, options.move, options.in_place}));
   request.allocation = planned.allocation;
   request.first_node = planned.first_node;
-  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(request.spec.resource));
-  const auto job = adaptor->submit(request);
+  const auto job = submit(*adaptor, request);
   if (job.has_error()) {
     (void)pilot.ask(model::ExtensionRefused{planned.allocation, job.error().message}, head_answers_within);
     return job.error().while_doing(doing);
@@ -156,6 +171,8 @@ Result<bool> wait_for_extension(const Context& context, RunningPilot& pilot, con
     if (status.phase == model::AllocationPhase::pending && !status.reason.empty())
       context.observer->progress(fmt::format("job {} is pending: {}", status.job_id, status.reason));
     if (status.phase != model::AllocationPhase::ended) return ok();
+    // A job that asked for nodes of another one's is over when it has got them: the head knows.
+    if (pilot.state().allocations.at(allocation).joins) return ok();
     (void)pilot.ask(model::ExtensionRefused{allocation, status.reason}, head_answers_within);
     return make_error(ErrorCode::failed, fmt::format("extension {} is over: {}", allocation, status.reason));
   };

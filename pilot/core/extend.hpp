@@ -13,6 +13,7 @@ struct ExtendOptions {
   int nodes = 1;
   std::optional<Duration> walltime;  // of the new nodes; else as long as the base was asked for
   bool move = true;                  // data move onto the new nodes' services
+  bool in_place = false;             // they become part of the base's job, and end with it
 };
 
 // Asks the batch system for the nodes; returns the extension's name ("a1").  Errors: usage (refused by the

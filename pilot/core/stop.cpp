@@ -63,6 +63,7 @@ Error left_over(const std::vector<model::ProcessIdentity>& left) {
 Result<void> cancel_allocations(const Context& context, const RunningPilot& pilot) {
   PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(pilot.state().spec.resource));
   for (const auto& [id, allocation] : pilot.state().allocations) {
+    if (allocation.job_id.empty() && allocation.phase == model::AllocationPhase::ended) continue;  // refused
     PILOT_TRY(const plugin::AllocationRequest request, pilot.request(id));
     if (auto cancelled = adaptor->cancel(request, allocation.job_id); !cancelled.has_value())
       return cancelled.error().while_doing(fmt::format("ending allocation {}", id));

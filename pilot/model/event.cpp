@@ -66,7 +66,8 @@ struct Description {
   }
   std::string operator()(const Note& e) const { return e.text; }
   std::string operator()(const ExtensionRequested& e) const {
-    return fmt::format("extension {} of {} node{} requested", e.allocation, e.nodes, e.nodes == 1 ? "" : "s");
+    return fmt::format("extension {} of {} node{} requested{}", e.allocation, e.nodes,
+                       e.nodes == 1 ? "" : "s", e.joins ? ", in the job of " + *e.joins : "");
   }
   std::string operator()(const NodeCordoned& e) const {
     return with_reason(fmt::format("{} {}", e.node, e.draining ? "is being given back" : "stays"), e.reason);

@@ -37,6 +37,8 @@ struct ExtensionRequested {
   int first_node = 0;  // its nodes are node-FIRST ...
   std::optional<Duration> walltime;
   bool move = true;  // data move onto the new services
+  // The allocation whose job gets its nodes ("a0"), which then end with it; none: a job of its own.
+  std::optional<std::string> joins;
   bool operator==(const ExtensionRequested&) const = default;
 };
 

@@ -94,6 +94,7 @@ struct ExtendPilot {
   int nodes = 0;
   std::optional<Duration> walltime;
   bool move = true;
+  bool in_place = false;  // they become part of the base's job
   bool operator==(const ExtendPilot&) const = default;
 };
 struct ExtensionSubmitted {

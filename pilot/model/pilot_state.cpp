@@ -40,6 +40,7 @@ struct Fold {
     allocation.first_node = e.first_node;
     allocation.walltime = e.walltime;
     allocation.move = e.move;
+    allocation.joins = e.joins;
   }
 
   void operator()(const AllocationChanged& e) const {
@@ -196,6 +197,15 @@ std::vector<std::string> PilotState::nodes_of(std::string_view allocation) const
     if (node.info.allocation == allocation) ids.push_back(node_id);
   std::ranges::sort(ids, {}, [&](const std::string& node_id) { return nodes.at(node_id).info.rank; });
   return ids;
+}
+
+bool PilotState::was_resized(const std::string& job_id) const {
+  const auto is_returned = [&](const auto& node) { return nodes.at(node).returned; };
+  return std::ranges::any_of(allocations, [&](const auto& entry) {
+    const auto& [name, allocation] = entry;
+    if (allocation.job_id != job_id) return false;
+    return allocation.joins || std::ranges::any_of(nodes_of(name), is_returned);
+  });
 }
 
 void apply(PilotState& state, const Event& event) {

@@ -19,6 +19,9 @@ struct AllocationState {
   std::optional<Duration> walltime;
   bool move = true;                 // data move onto its nodes
   std::optional<WallTime> started;  // when its first agent came
+  // The allocation of whose job its nodes are part, or become it: until then `job_id` is the job that asks
+  // for them.  None: it has a job of its own.
+  std::optional<std::string> joins;
   // When its wall time is over, by our own clock; the batch system's began a moment earlier.
   std::optional<WallTime> ends_at() const {
     return started && walltime ? std::optional(*started + *walltime) : std::nullopt;
@@ -83,6 +86,8 @@ struct PilotState {
   const ServiceState* service_state(std::string_view id) const;
   // The nodes of an allocation that have ever come, by their ids in order.
   std::vector<std::string> nodes_of(std::string_view allocation) const;
+  // Whether a batch job was made bigger or smaller since it began; some systems do that only once.
+  bool was_resized(const std::string& job_id) const;
 };
 
 // The state after one more event.  Events that make no sense (a service that was never planned) are

@@ -16,6 +16,9 @@ AllocationRequest request_for(const model::PilotState& state, const std::string&
   if (found == state.allocations.end()) return request;
   request.nodes = found->second.nodes;
   request.first_node = found->second.first_node;
+  if (const auto base = state.allocations.find(found->second.joins.value_or(""));
+      base != state.allocations.end())
+    request.joins_job = base->second.job_id;
   if (found->second.walltime) request.spec.walltime = found->second.walltime;
   return request;
 }

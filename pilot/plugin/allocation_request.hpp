@@ -17,6 +17,7 @@ struct AllocationRequest {
   model::PilotSpec spec;
   std::filesystem::path pilot_dir;
   std::filesystem::path agent_program;  // pilot-agent
+  std::string joins_job;  // the job of the base, whose part its nodes are or become; empty: one of its own
 };
 
 // What was asked for when the allocation was submitted; of the base when there is none of this name.

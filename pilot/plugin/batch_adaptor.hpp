@@ -50,7 +50,8 @@ class BatchAdaptor {
   virtual Result<std::vector<AllocationStatus>> poll(const AllocationRequest& request,
                                                      const std::vector<std::string>& job_ids) = 0;
 
-  // Ends the job and everything it runs; a job that has ended is success.
+  // Ends the job and everything it runs; a job that has ended is success.  Without an id: what was submitted
+  // for the request though nobody was told.
   virtual Result<void> cancel(const AllocationRequest& request, const std::string& job_id) = 0;
 
   // Whether some nodes of a running job can be given back while it keeps the others.  `again`: others of it
@@ -63,6 +64,19 @@ class BatchAdaptor {
   // not hold any more are success.  Errors: as above; not_found (the job is over); failed.
   virtual Result<void> release(const AllocationRequest& request, const std::string& job_id,
                                const std::vector<int>& ranks) = 0;
+
+  // Whether nodes can become part of the running job `request.joins_job`.  Errors: usage (never, with the
+  // system's reason), unavailable.
+  virtual Result<void> can_grow(const AllocationRequest& request);
+
+  // Asks for them; returns the system's name for the job that asks.  Errors: as above.
+  virtual Result<std::string> ask_to_grow(const AllocationRequest& request);
+
+  // Takes what ask_to_grow() was given over into the job, as soon as there is something; to be called again
+  // until it has.  `asked` may be empty: whatever asks for this request.  The status is the asking job's, and
+  // once its nodes are part of the other job, running, with that one's id.  An error but `unavailable`: it
+  // can't be, and nothing asks any more.
+  virtual Result<AllocationStatus> grow(const AllocationRequest& request, const std::string& asked);
 
   // Starts the agent of one node again after it died.  Starting one that runs is success.
   // Errors: not_found (the job is over), unavailable.

@@ -46,6 +46,28 @@ struct JobStatus {
   bool operator==(const JobStatus&) const = default;
 };
 
+// Where a system makes running jobs bigger: another job asks for the nodes and hands them over.
+class GrowthDialect {
+ public:
+  virtual ~GrowthDialect() = default;
+
+  // What tells whether jobs may grow here; the answer's errors: usage, with the reason.
+  virtual model::Command ask_for_permission() const = 0;
+  virtual Result<void> permitted(const proc::CommandResult& answer) const = 0;
+
+  // Asks for a job whose nodes are for `request.joins_job`, for as long as that has `left`; its nodes `held`
+  // (as the system lists them) are no use.  May stay in the foreground until it has them.
+  virtual model::Command ask(const plugin::AllocationRequest& request, const std::string& held,
+                             std::optional<Duration> left) const = 0;
+  virtual std::string_view said()
+      const = 0;  // by ask(), when the system has the job: a basic regular expression
+  virtual Result<std::string> asked(const proc::CommandResult& answer) const = 0;  // the job's id
+
+  // Hands all nodes of a job over; it ends.
+  virtual model::Command hand_over(const std::string& job_id) const = 0;
+  virtual Result<void> handed_over(const proc::CommandResult& answer) const = 0;
+};
+
 class BatchDialect {
  public:
   virtual ~BatchDialect() = default;
@@ -112,6 +134,9 @@ class BatchDialect {
   virtual model::Command release(const std::string& job_id, const std::vector<std::string>& kept,
                                  const std::vector<std::string>& dropped) const = 0;
   virtual Result<void> released(const proc::CommandResult& answer) const = 0;
+
+  // How jobs are made bigger; null: not at all.
+  virtual const GrowthDialect* growth() const { return nullptr; }
 
   // Runs `argv` on one node of a running job, from any node or from the login node; lasts as long as it.
   virtual model::Command run_on(const std::string& job_id, const std::string& node,

@@ -83,12 +83,14 @@ std::string last_output(const AllocationRequest& request) {
 
 }  // namespace
 
+bool is_same_host(std::string_view one, std::string_view other) {
+  return one.substr(0, one.find('.')) == other.substr(0, other.find('.'));
+}
+
 bool holds(const JobStatus& job, const std::string& node) {
-  const auto short_name = [](const std::string& name) { return name.substr(0, name.find('.')); };
   const auto hosts = model::expand_hosts(job.hosts);
-  return hosts.has_error() || std::any_of(hosts.value().begin(), hosts.value().end(), [&](const auto& host) {
-           return short_name(host) == short_name(node);
-         });
+  return hosts.has_error() || std::any_of(hosts.value().begin(), hosts.value().end(),
+                                          [&](const auto& host) { return is_same_host(host, node); });
 }
 
 Result<std::vector<std::string>> nodes_of(const AllocationRequest& request) {
@@ -169,14 +171,28 @@ Result<T> BatchHost::insist(const std::function<Result<T>()>& once) const {
 }
 
 template Result<void> BatchHost::insist<void>(const std::function<Result<void>()>&) const;
+template Result<std::string> BatchHost::insist<std::string>(
+    const std::function<Result<std::string>()>&) const;
 template Result<JobStatus> BatchHost::insist<JobStatus>(const std::function<Result<JobStatus>()>&) const;
 
 // --- submitting ------------------------------------------------------------------------------------------
 
+Result<std::vector<std::string>> BatchHost::find(const AllocationRequest& request) const {
+  PILOT_TRY(const auto answer, call(dialect_->find(request)));
+  return dialect_->found(request, answer);
+}
+
+Result<void> BatchHost::write_script(const AllocationRequest& request) const {
+  PILOT_TRY_VOID(check(request.spec));
+  PILOT_TRY(const std::string text, render(request));
+  PILOT_TRY_VOID(make_directory(script_file(request).parent_path()));
+  PILOT_TRY_VOID(make_directory(output_file(request).parent_path()));
+  return write_file(script_file(request), text, 0700);
+}
+
 Result<std::string> BatchHost::submit_once(const AllocationRequest& request, bool again) const {
   if (again) {  // the job may be there although the answer never came
-    PILOT_TRY(const auto answer, call(dialect_->find(request)));
-    PILOT_TRY(const auto ids, dialect_->found(request, answer));
+    PILOT_TRY(const auto ids, find(request));
     if (!ids.empty()) return ids.back();
   }
   PILOT_TRY(const auto answer, call(dialect_->submit(request, script_file(request))));
@@ -214,11 +230,7 @@ Result<void> BatchHost::refuse_what_never_runs(const std::string& job_id) const 
 }
 
 Result<std::string> BatchHost::submit(const AllocationRequest& request) {
-  PILOT_TRY_VOID(check(request.spec));
-  PILOT_TRY(const std::string text, render(request));
-  PILOT_TRY_VOID(make_directory(script_file(request).parent_path()));
-  PILOT_TRY_VOID(make_directory(output_file(request).parent_path()));
-  PILOT_TRY_VOID(write_file(script_file(request), text, 0700));
+  PILOT_TRY_VOID(write_script(request));
   const auto doing = fmt::format("cannot submit to {}", dialect_->name());
   if (const auto fits = refuse_what_never_fits(request); fits.has_error())
     return fits.error().while_doing(doing);
@@ -331,8 +343,17 @@ Result<void> BatchHost::remember(const AllocationRequest& request, const std::st
   return write_file(path, known.text(), 0600);
 }
 
+// Who submitted it was killed before it could say so.
+Result<void> BatchHost::cancel_found(const AllocationRequest& request) {
+  const auto jobs = insist<std::vector<std::string>>([&] { return find(request); });
+  if (jobs.has_error())
+    return jobs.error().while_doing(fmt::format("looking for jobs of {}", request.allocation));
+  for (const std::string& job : jobs.value()) PILOT_TRY_VOID(cancel(request, job));
+  return ok();
+}
+
 Result<void> BatchHost::cancel(const AllocationRequest& request, const std::string& job_id) {
-  if (job_id.empty()) return ok();
+  if (job_id.empty()) return cancel_found(request);
   const auto doing = fmt::format("cancelling job {} of {}", job_id, dialect_->name());
   const auto cancelled = insist<void>([&] { return cancel_job(job_id); });
   if (cancelled.has_error()) return cancelled.error().while_doing(doing);

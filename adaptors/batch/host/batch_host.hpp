@@ -47,6 +47,10 @@ class BatchHost final : public plugin::BatchAdaptor {
                            const std::vector<int>& ranks, bool again) override;
   Result<void> release(const plugin::AllocationRequest& request, const std::string& job_id,
                        const std::vector<int>& ranks) override;
+  Result<void> can_grow(const plugin::AllocationRequest& request) override;
+  Result<std::string> ask_to_grow(const plugin::AllocationRequest& request) override;
+  Result<plugin::AllocationStatus> grow(const plugin::AllocationRequest& request,
+                                        const std::string& asked) override;
   Result<void> launch_agent(const plugin::AllocationRequest& request, const std::string& job_id,
                             int rank) override;
 
@@ -57,11 +61,18 @@ class BatchHost final : public plugin::BatchAdaptor {
   Result<T> insist(const std::function<Result<T>()>& once) const;
 
   Result<std::string> submit_once(const plugin::AllocationRequest& request, bool again) const;
+  Result<void> write_script(const plugin::AllocationRequest& request) const;
+  Result<std::vector<std::string>> find(const plugin::AllocationRequest& request) const;
+  Result<void> may_resize_again(const std::string& job_id) const;
+  Result<std::string> ask_to_grow_once(const plugin::AllocationRequest& request, bool again) const;
+  Result<void> take_over(const plugin::AllocationRequest& request, const JobStatus& base,
+                         const std::string& asked) const;
   Result<bool> refuse_what_never_fits(const plugin::AllocationRequest& request) const;
   Result<void> refuse_what_never_runs(const std::string& job_id) const;
   Result<std::vector<JobStatus>> ask(const std::vector<std::string>& job_ids) const;
   Result<JobStatus> ask_one(const std::string& job_id) const;
   Result<void> cancel_job(const std::string& job_id) const;
+  Result<void> cancel_found(const plugin::AllocationRequest& request);
   Result<void> remember(const plugin::AllocationRequest& request, const std::string& job_id,
                         const Result<JobStatus>& last) const;
   void refresh(KnownJobs& known, const std::vector<std::string>& job_ids) const;
@@ -73,6 +84,7 @@ class BatchHost final : public plugin::BatchAdaptor {
 };
 
 // Names are compared without their domains: systems write them with and without.
+bool is_same_host(std::string_view one, std::string_view other);
 bool holds(const JobStatus& job, const std::string& node);
 
 // The nodes that the job had when it began, by their ranks.  Errors: not_found.

@@ -1,13 +1,6 @@
-#include "adaptors/batch/host/batch_host.hpp"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <sstream>
-
-#include "adaptors/batch/host/play_dialect.hpp"
-#include "pilot/base/file.hpp"
-#include "pilot/base/random.hpp"
+#include "adaptors/batch/host/test_support.hpp"
 
 namespace pilot::adaptors::host {
 namespace {
@@ -15,69 +8,10 @@ namespace {
 using model::AllocationPhase;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::BatchHostTest;
+using test::quick;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-HostTiming quick() {
-  HostTiming timing;
-  timing.first_delay = milliseconds(5);
-  timing.longest_delay = milliseconds(20);
-  timing.patience = seconds(60);
-  timing.settle = milliseconds(30);
-  timing.settle_look = milliseconds(5);
-  timing.cancel_look = milliseconds(5);
-  timing.launch = milliseconds(300);
-  return timing;
-}
-
-class BatchHostTest : public testing::Test {
- protected:
-  BatchHostTest() {
-    EXPECT_TRUE(make_directory(folder).has_value());
-    make_play_tool(folder);
-    request.pilot_id = "0123456789abcdef";
-    request.allocation = "a0";
-    request.nodes = 2;
-    request.spec.name = "demo";
-    request.pilot_dir = folder / "home" / "pilots" / "demo";
-    request.agent_program = "/bin/false";
-    EXPECT_TRUE(make_directory(request.pilot_dir / "allocations").has_value());
-    EXPECT_TRUE(make_directory(request.pilot_dir / "logs").has_value());
-  }
-  ~BatchHostTest() override { EXPECT_TRUE(remove_tree(folder).has_value()); }
-
-  void when(const std::string& verb, const std::string& shell) {
-    EXPECT_TRUE(write_file(folder / verb, shell + "\n").has_value());
-  }
-  int calls(const std::string& verb) const {
-    const auto text = read_file(folder / "calls");
-    std::istringstream lines(text.has_value() ? text.value() : "");
-    int count = 0;
-    for (std::string line; std::getline(lines, line);) count += line.starts_with(verb) ? 1 : 0;
-    return count;
-  }
-  std::string last_call() const { return tail_of_file(folder / "calls", 1); }
-  plugin::AllocationStatus poll_one(const std::string& id = "7") {
-    const auto statuses = host.poll(request, {id});
-    EXPECT_TRUE(statuses.has_value()) << statuses.error().text();
-    return statuses.value().at(0);
-  }
-
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("pilot-host-" + random_hex(6));
-  plugin::AllocationRequest request;
-  ManualClock manual;
-  // Answers grow old by the manual clock; deadlines are the machine's.
-  class Clocks final : public Clock {
-   public:
-    explicit Clocks(const ManualClock& wall) : wall_(&wall) {}
-    WallTime wall() const override { return wall_->wall(); }
-    SteadyTime steady() const override { return system_clock().steady(); }
-
-   private:
-    const ManualClock* wall_;
-  } clocks{manual};
-  BatchHost host{std::make_unique<PlayDialect>(folder.string()), quick(), clocks};
-};
 
 TEST_F(BatchHostTest, SubmitsTheScriptItRenders) {
   when("submit", "echo 7");
@@ -329,6 +263,16 @@ TEST_F(BatchHostTest, SaysWhyNodesStay) {
   when("limits", "exit 1");
   EXPECT_TRUE(host.can_release(request, "7", {1}, false).has_value()) << "the first time nobody is asked";
   EXPECT_THAT(host.can_release(request, "7", {1}, true).error().text(), HasSubstr("for a second time"));
+}
+
+TEST_F(BatchHostTest, CancelsWhatWasSubmittedThoughNobodyWasTold) {
+  when("find", "echo 8 9");
+  when("poll", "echo 8 ended; echo 9 ended");
+  ASSERT_TRUE(host.cancel(request, "").has_value());
+  EXPECT_EQ(calls("cancel 8"), 1);
+  EXPECT_EQ(calls("cancel 9"), 1);
+  when("find", "exit 1");
+  EXPECT_THAT(host.cancel(request, "").error().text(), HasSubstr("looking for jobs of a0"));
 }
 
 TEST_F(BatchHostTest, ChecksItsOwnOption) {

@@ -198,6 +198,13 @@ Result<void> InsideHost::release(const AllocationRequest& request, const std::st
   return can_release(request, job_id, ranks, false);
 }
 
+Result<void> InsideHost::can_grow(const AllocationRequest& request) {
+  return make_error(
+      ErrorCode::usage,
+      fmt::format("job {} is not the pilot's own: it runs in it and makes it no bigger", request.joins_job),
+      "start it with --resource slurm or pbs, which asks for nodes of its own");
+}
+
 Result<void> InsideHost::launch_agent(const AllocationRequest& request, const std::string& job_id, int rank) {
   if (has_ended(request, job_id, {}))
     return make_error(ErrorCode::not_found, fmt::format("the agents in job {} have ended", job_id));

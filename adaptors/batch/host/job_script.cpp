@@ -31,7 +31,7 @@ std::vector<std::string> words_of(std::string text) {
 }
 
 std::string directives_of(const plugin::AllocationRequest& request, const JobScript& parts) {
-  const auto skipped = words_of(option(request.spec, "skip"));
+  const auto skipped = skipped_directives(request.spec);
   std::string text;
   for (const Directive& directive : parts.directives)
     if (std::find(skipped.begin(), skipped.end(), directive.name) == skipped.end())
@@ -75,6 +75,21 @@ std::vector<plugin::OptionDoc> script_options() {
       {"extra", "", "directives for the job script, one a line, passed on as they are"},
       {"skip", "", "directives that pilot writes and this site refuses: mem, exclusive"},
   };
+}
+
+std::vector<std::string> skipped_directives(const model::PilotSpec& spec) {
+  return words_of(option(spec, "skip"));
+}
+
+std::vector<std::string> extra_words(const model::PilotSpec& spec, std::string_view prefix) {
+  std::vector<std::string> all;
+  for (const std::string& line : lines_of(option(spec, "extra"))) {
+    const bool directive = line.starts_with(prefix);
+    if (line.starts_with('#') && !directive) continue;
+    std::istringstream stream(directive ? line.substr(prefix.size()) : line);
+    for (std::string word; stream >> word;) all.push_back(word);
+  }
+  return all;
 }
 
 Result<void> check_script_options(const model::PilotSpec& spec,

@@ -49,6 +49,10 @@ struct JobScript {
 // Options that every batch system has because the script is ours: prologue, network, extra, skip.
 std::vector<plugin::OptionDoc> script_options();
 
+std::vector<std::string> skipped_directives(const model::PilotSpec& spec);
+// The words of `extra`, for a command that takes them in place of a script; `prefix`: what may begin a line.
+std::vector<std::string> extra_words(const model::PilotSpec& spec, std::string_view prefix);
+
 // Errors: usage, naming the option.  `directives`: the names that `skip` may have.
 Result<void> check_script_options(const model::PilotSpec& spec,
                                   const std::vector<std::string_view>& directives);

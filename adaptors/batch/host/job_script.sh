@@ -62,7 +62,9 @@ memory_here() {
   local total granted host files=$pilot_dir/allocations/$allocation
   total=$(awk '$1 == "MemTotal:" {printf "%.0f", $2 * 1024}' /proc/meminfo)
   host=$(sed -n "$(($1 + 1))p" "$files.nodes")
-  granted=${memory_wanted:-$(awk -v host="$host" '$1 == host {print $2; exit}' "$files.memory")}
+  # no such file: the job got this node later, from another one
+  granted=${memory_wanted:-$({ cat "$files.memory" 2>/dev/null || node_memory; } |
+    awk -v host="$host" '$1 == host {print $2; exit}')}
   if [ -n "$granted" ] && [ "$granted" -gt 0 ] && [ "$granted" -lt "$total" ]; then total=$granted; fi
   echo "$total"
 }

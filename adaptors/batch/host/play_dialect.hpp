@@ -11,11 +11,47 @@
 
 namespace pilot::adaptors::host {
 
+inline Error play_complaint(const proc::CommandResult& answer) {
+  return make_error(answer.status.code == 5 ? ErrorCode::unavailable : ErrorCode::usage,
+                    answer.complaint("tool"));
+}
+
+// The part that makes jobs bigger: verbs permission, ask, give.
+class PlayGrowth final : public GrowthDialect {
+ public:
+  explicit PlayGrowth(std::string folder) : folder_(std::move(folder)) {}
+  model::Command ask_for_permission() const override { return tool({"permission"}); }
+  Result<void> permitted(const proc::CommandResult& answer) const override { return handed_over(answer); }
+  model::Command ask(const plugin::AllocationRequest& request, const std::string& held,
+                     std::optional<Duration> left) const override {
+    return tool({"ask", request.joins_job, held, left ? "timed" : "endless"});
+  }
+  std::string_view said() const override { return "^job [0-9]"; }
+  Result<std::string> asked(const proc::CommandResult& answer) const override {
+    if (!answer.succeeded()) return play_complaint(answer);
+    return answer.out.substr(4, answer.out.find('\n') - 4);
+  }
+  model::Command hand_over(const std::string& id) const override { return tool({"give", id}); }
+  Result<void> handed_over(const proc::CommandResult& answer) const override {
+    return answer.succeeded() ? ok() : Result<void>(play_complaint(answer));
+  }
+
+ private:
+  model::Command tool(std::vector<std::string> arguments) const {
+    model::Command command;
+    command.argv = {folder_ + "/tool"};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.directory = "/";
+    return command;
+  }
+  std::string folder_;
+};
+
 // Its tools are one script, FOLDER/tool, made by make_play_tool(): each verb (submit, poll ...) runs
 // FOLDER/VERB, lines of shell in which $n is how often the verb was called; FOLDER/calls has all calls.
 class PlayDialect final : public BatchDialect {
  public:
-  explicit PlayDialect(std::string folder) : folder_(std::move(folder)) {}
+  explicit PlayDialect(std::string folder) : folder_(std::move(folder)), growth_(folder_) {}
   std::string_view name() const override { return "play"; }
   std::string_view system() const override { return "Play"; }
   std::string_view summary() const override { return "for tests"; }
@@ -84,6 +120,8 @@ class PlayDialect final : public BatchDialect {
     return tool({"run", id, node});
   }
 
+  const GrowthDialect* growth() const override { return &growth_; }
+
   JobScript parts;  // of script()
 
  private:
@@ -121,11 +159,9 @@ class PlayDialect final : public BatchDialect {
     }
     return all;
   }
-  static Error complaint(const proc::CommandResult& answer) {
-    return make_error(answer.status.code == 5 ? ErrorCode::unavailable : ErrorCode::usage,
-                      answer.complaint("tool"));
-  }
+  static Error complaint(const proc::CommandResult& answer) { return play_complaint(answer); }
   std::string folder_;
+  PlayGrowth growth_;
 };
 
 inline void make_play_tool(const std::filesystem::path& folder) {

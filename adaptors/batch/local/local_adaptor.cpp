@@ -314,6 +314,12 @@ Result<void> LocalAdaptor::release(const AllocationRequest& request, const std::
   return write_record(path, record);
 }
 
+Result<void> LocalAdaptor::can_grow(const AllocationRequest&) {
+  return make_error(
+      ErrorCode::usage, "the resource 'local' has no job that could grow: all its nodes are this machine",
+      "leave --in-place out: 'pilot extend' adds nodes here at once, and they stay until the pilot stops");
+}
+
 Result<void> LocalAdaptor::launch_agent(const AllocationRequest& request, const std::string& job_id,
                                         int rank) {
   const auto path = record_path(request.pilot_dir, request.allocation);

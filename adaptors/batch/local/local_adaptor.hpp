@@ -23,6 +23,7 @@ class LocalAdaptor final : public plugin::BatchAdaptor {
                            const std::vector<int>& ranks, bool again) override;
   Result<void> release(const plugin::AllocationRequest& request, const std::string& job_id,
                        const std::vector<int>& ranks) override;
+  Result<void> can_grow(const plugin::AllocationRequest& request) override;
   Result<void> launch_agent(const plugin::AllocationRequest& request, const std::string& job_id,
                             int rank) override;
 };

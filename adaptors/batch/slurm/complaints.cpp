@@ -29,6 +29,17 @@ constexpr std::array complaints{
               "this host belongs to no Slurm cluster"},
     Complaint{"Access/permission denied", ErrorCode::failed, "it is somebody else's job"},
     Complaint{"Invalid job id", ErrorCode::not_found, ""},
+    Complaint{
+        "Requested operation not supported", ErrorCode::usage,
+        "this Slurm does not permit jobs to grow; without --in-place the nodes come by a job of their own"},
+    Complaint{
+        "Job dependency problem", ErrorCode::usage,
+        "a job can be grown only in its own partition and QOS; without --in-place the nodes come by a job of "
+        "their own"},
+    Complaint{
+        "Unspecified error for job", ErrorCode::failed,
+        "Slurm makes no job bigger that has generic resources (GPUs); without --in-place the nodes come by a "
+        "job of their own"},
     Complaint{"allocation failure", ErrorCode::usage, what_there_is},
     Complaint{"partition", ErrorCode::usage, "'sinfo' lists partitions"},
     Complaint{"account", ErrorCode::usage, "'sacctmgr show associations user=$USER' lists accounts"},

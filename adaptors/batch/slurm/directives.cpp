@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 
 #include "adaptors/batch/host/shell_text.hpp"
 
@@ -98,12 +99,28 @@ Result<void> check_directives(const model::PilotSpec& spec) {
   return ok();
 }
 
+std::string overruling_variable(const std::string& tool, const std::string& setting) {
+  if (setting == "time") return tool + "_TIMELIMIT";
+  if (setting == "mem") return tool + "_MEM_PER_NODE";
+  std::string name = tool + "_" + setting;
+  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
 std::vector<host::Directive> directives_of(const AllocationRequest& request) {
-  const model::PilotSpec& spec = request.spec;
   std::vector<host::Directive> all;
+  for (const Setting& setting : settings_of(request)) {
+    const std::string given = setting.value.empty() ? "" : "=" + sbatch_word(setting.value);
+    all.push_back({setting.name, fmt::format("#SBATCH --{}{}", setting.name, given)});
+  }
+  return all;
+}
+
+std::vector<Setting> settings_of(const AllocationRequest& request) {
+  const model::PilotSpec& spec = request.spec;
+  std::vector<Setting> all;
   const auto add = [&all](std::string_view name, std::string_view value = {}) {
-    const std::string given = value.empty() ? "" : "=" + sbatch_word(value);
-    all.push_back({std::string(name), fmt::format("#SBATCH --{}{}", name, given)});
+    all.push_back({std::string(name), std::string(value)});
   };
   add("job-name", job_name(request));
   add("comment", comment(request));

@@ -14,6 +14,16 @@ std::vector<plugin::OptionDoc> directive_options();
 // Errors: usage, naming the option.
 Result<void> check_directives(const model::PilotSpec& spec);
 
+// What sbatch and salloc are told: `name` without dashes, and the value, which may be empty.
+struct Setting {
+  std::string name, value;
+};
+std::vector<Setting> settings_of(const plugin::AllocationRequest& request);
+// The variable by which a user's environment would overrule one, for the tool SBATCH or SALLOC: sbatch(1),
+// INPUT ENVIRONMENT VARIABLES.
+std::string overruling_variable(const std::string& tool, const std::string& setting);
+
+// The settings as lines of a script.
 std::vector<host::Directive> directives_of(const plugin::AllocationRequest& request);
 
 // By these two a job is found again whose id got lost.

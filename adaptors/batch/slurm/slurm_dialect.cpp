@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <charconv>
 
 #include "adaptors/batch/slurm/complaints.hpp"
@@ -19,16 +18,6 @@ using plugin::AllocationRequest;
 constexpr auto end_lead = std::chrono::seconds(30);  // before the end, agents are told to stop their services
 constexpr std::string_view poll_format = "--format=%i|%T|%r|%S|%e|%N";
 constexpr std::string_view history_format = "--format=jobid,state,exitcode,reason,nodelist";
-
-// The variable by which a user's environment would overrule a directive of the script: sbatch(1), INPUT
-// ENVIRONMENT VARIABLES.
-std::string overruling_variable(const std::string& directive) {
-  if (directive == "time") return "SBATCH_TIMELIMIT";
-  if (directive == "mem") return "SBATCH_MEM_PER_NODE";
-  std::string name = "SBATCH_" + directive;
-  for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return name;
-}
 
 // Times as seconds since 1970, words in English, and no filters that the user may have set.
 model::Command asking(std::vector<std::string> argv) {
@@ -73,7 +62,8 @@ host::JobScript SlurmDialect::script(const AllocationRequest& request) const {
   parts.job_id = "$SLURM_JOB_ID";
   parts.rank = "\"$SLURM_PROCID\"";
   parts.node_name = "\"${SLURMD_NODENAME:-}\"";
-  parts.cores = "${SLURM_CPUS_ON_NODE:-}";
+  // Slurm 22.05 counts one core on each node that a job has gained.
+  if (request.joins_job.empty()) parts.cores = "${SLURM_CPUS_ON_NODE:-}";
   parts.submit_host = "\"$SLURM_SUBMIT_HOST\"";
   parts.scratch = "\"${SLURM_TMPDIR:-}\"";
   parts.topology = "\"${SLURM_TOPOLOGY_ADDR:-}\"";
@@ -134,8 +124,8 @@ model::Command SlurmDialect::submit(const AllocationRequest& request,
                                     const std::filesystem::path& script) const {
   model::Command command;  // its environment becomes the job's
   command.argv = {"env"};
-  for (const host::Directive& directive : directives_of(request))
-    command.argv.insert(command.argv.end(), {"-u", overruling_variable(directive.name)});
+  for (const Setting& setting : settings_of(request))
+    command.argv.insert(command.argv.end(), {"-u", overruling_variable("SBATCH", setting.name)});
   command.argv.insert(command.argv.end(), {"sbatch", "--parsable", script.string()});
   command.directory = request.pilot_dir;
   return command;
@@ -232,8 +222,9 @@ Result<void> SlurmDialect::may_release_again(const proc::CommandResult& answer) 
   if (!answer.succeeded()) return complaint("scontrol", answer);
   for (const std::string_view line : split(answer.out, '\n'))
     if (line.starts_with("AccountingStorageType") && line.ends_with("/slurmdbd")) return ok();
-  return make_error(ErrorCode::usage, "this Slurm has no slurmdbd, and so resizes a job only once",
-                    "give other nodes back, or all nodes of an allocation at once");
+  return make_error(
+      ErrorCode::usage, "this Slurm has no slurmdbd, and so resizes a job only once",
+      "what it gives back, it gives back at once; nodes of another job, or a whole extension, can go");
 }
 
 // Within a job scontrol would leave scripts in the current folder.

@@ -3,6 +3,7 @@
 
 #include "adaptors/batch/host/batch_dialect.hpp"
 #include "adaptors/batch/slurm/directives.hpp"
+#include "adaptors/batch/slurm/growth.hpp"
 
 namespace pilot::adaptors::slurm {
 
@@ -39,8 +40,12 @@ class SlurmDialect final : public host::BatchDialect {
   model::Command release(const std::string& job_id, const std::vector<std::string>& kept,
                          const std::vector<std::string>& dropped) const override;
   Result<void> released(const proc::CommandResult& answer) const override;
+  const host::GrowthDialect* growth() const override { return &growth_; }
   model::Command run_on(const std::string& job_id, const std::string& node,
                         const std::vector<std::string>& argv) const override;
+
+ private:
+  SlurmGrowth growth_;
 };
 
 }  // namespace pilot::adaptors::slurm

@@ -18,7 +18,7 @@ namespace {
 
 struct ExtendFlags {
   std::string name, nodes, walltime, timeout;
-  bool no_move = false, no_wait = false;
+  bool no_move = false, no_wait = false, in_place = false;
 };
 
 struct ShrinkFlags {
@@ -57,6 +57,7 @@ Result<int> run_extend(Session& session, const ExtendFlags& flags) {
   PILOT_TRY(options.walltime, time_or_none(flags.walltime, "--time"));
   PILOT_TRY(const auto timeout, time_or_none(flags.timeout, "--timeout"));
   options.move = !flags.no_move;
+  options.in_place = flags.in_place;
   Progress progress = session.make_progress();
   const core::Context context = session.context(progress);
   PILOT_TRY(core::RunningPilot pilot, core::RunningPilot::open(context, flags.name));
@@ -116,15 +117,21 @@ Command extend_command(Session& session) {
       "onto "
       "them while data flow. Killed at any point, it goes on by itself: the head agent follows what the log "
       "says. "
-      "Ctrl-C stops waiting, not the extension.";
+      "Ctrl-C stops waiting, not the extension.\n"
+      "With --in-place the job of the base gets the nodes instead, where the batch system can do that (Slurm "
+      "with permit_job_expansion): they have no time of their own and end with the base. "
+      "'pilot shrink' gives them back where Slurm keeps its accounts in slurmdbd; elsewhere they stay.";
   command.examples = {"pilot extend demo -N 2", "pilot extend demo -N 2 -t 1h      # for an hour only",
+                      "pilot extend demo -N 1 --in-place  # nodes of the base's job",
                       "pilot extend demo -N 1 --no-move   # new brokers stay empty until topics are made"};
   command.arguments = {pilot_argument(flags->name, true)};
-  command.options = {{"-N,--nodes", "N", "how many more (default: 1)", &flags->nodes},
-                     {"-t,--time", "TIME", "for so long: 30m, 2h (default: as the base)", &flags->walltime},
-                     {"--no-move", "", "leave the new services empty", &flags->no_move},
-                     {"--no-wait", "", "return when the nodes are asked for", &flags->no_wait},
-                     {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
+  command.options = {
+      {"-N,--nodes", "N", "how many more (default: 1)", &flags->nodes},
+      {"-t,--time", "TIME", "for so long: 30m, 2h (default: as the base)", &flags->walltime},
+      {"--in-place", "", "the base's own job grows: the nodes end with it, so without -t", &flags->in_place},
+      {"--no-move", "", "leave the new services empty", &flags->no_move},
+      {"--no-wait", "", "return when the nodes are asked for", &flags->no_wait},
+      {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
   command.run = [&session, flags] { return run_extend(session, *flags); };
   return command;
 }

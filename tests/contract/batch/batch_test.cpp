@@ -101,6 +101,17 @@ class BatchContract : public testing::TestWithParam<std::string> {
     return made;
   }
 
+  // More nodes for its job.
+  static plugin::AllocationRequest growth_of(const plugin::AllocationRequest& base, const std::string& job,
+                                             int nodes) {
+    auto made = base;
+    made.allocation = "a1";
+    made.first_node = base.nodes + 1;
+    made.nodes = nodes;
+    made.joins_job = job;
+    return made;
+  }
+
   std::string submit(const plugin::AllocationRequest& wish) {
     const auto job = adaptor->submit(wish);
     EXPECT_TRUE(job.has_value()) << job.error().text();
@@ -170,6 +181,9 @@ class BatchContract : public testing::TestWithParam<std::string> {
 
 // What only a batch system can do.
 class BatchSystem : public BatchContract {};
+
+// Where running jobs can be made bigger.
+class GrowingSystem : public BatchContract {};
 
 TEST_P(BatchContract, OneAgentPerNodeAndNothingAfterwards) {
   auto three = request(3);
@@ -285,6 +299,60 @@ TEST_P(BatchSystem, SaysWhatCannotBeGivenBack) {
   }
 }
 
+TEST_P(BatchContract, WhatCannotGrowSaysSo) {
+  auto more = request(1);
+  more.joins_job = "4711";
+  EXPECT_TRUE(write_file(folder / "state" / "no_expansion", "").has_value());  // for Slurm
+  const auto refused = adaptor->can_grow(more);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::usage);
+  EXPECT_THAT(refused.error().text(), testing::MatchesRegex(".*(permit_job_expansion|job).*--in-place.*"));
+}
+
+// Nodes that a job gets from another one are like its own, but for its script.
+TEST_P(GrowingSystem, ARunningJobGrows) {
+  const auto two = request(2);
+  const std::string job = submit(two);
+  ASSERT_TRUE(eventually([&] { return agents().size() == 2; }));
+  const auto before = agents();
+  const auto more = growth_of(two, job, 1);
+  ASSERT_TRUE(adaptor->can_grow(more).has_value());
+  const auto asked = adaptor->ask_to_grow(more);
+  ASSERT_TRUE(asked.has_value()) << asked.error().text();
+  auto grown = adaptor->grow(more, asked.value());
+  ASSERT_TRUE(grown.has_value()) << grown.error().text();
+  EXPECT_EQ(grown.value().job_id, job);
+  EXPECT_EQ(grown.value().phase, AllocationPhase::running);
+  EXPECT_EQ(adaptor->grow(more, asked.value()).value().job_id, job) << "it can be repeated";
+  EXPECT_TRUE(eventually([&] { return poll(more, asked.value()).phase == AllocationPhase::ended; }));
+  const auto launched = adaptor->launch_agent(more, job, 0);
+  ASSERT_TRUE(launched.has_value()) << launched.error().text();
+  ASSERT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 0, 1}; }));
+  for (const Agent& agent : agents())  // as the head tells it to
+    if (agent.pid != before[0].pid && agent.pid != before[1].pid) kill(agent.pid, SIGTERM);
+  const auto released = adaptor->release(more, job, {0});
+  ASSERT_TRUE(released.has_value()) << released.error().text();
+  EXPECT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 1}; })) << "those of the base stay";
+  EXPECT_EQ(poll(two, job).phase, AllocationPhase::running);
+}
+
+// Whoever asked was killed before it could say which job asks, or before it was granted.
+TEST_P(GrowingSystem, AJobThatAsksForNodesIsFoundAndCancelled) {
+  const auto two = request(2);
+  const std::string job = submit(two);
+  ASSERT_TRUE(write_file(folder / "state" / "busy", "").has_value());
+  const auto more = growth_of(two, job, 1);
+  EXPECT_EQ(adaptor->grow(more, "").value().job_id, "") << "none asks";
+  const auto asked = adaptor->ask_to_grow(more);
+  ASSERT_TRUE(asked.has_value()) << asked.error().text();
+  const auto status = adaptor->grow(more, "").value();
+  EXPECT_EQ(status.job_id, asked.value());
+  EXPECT_EQ(status.phase, AllocationPhase::pending) << status.reason;
+  ASSERT_TRUE(adaptor->cancel(more, "").has_value());
+  EXPECT_EQ(poll(more, asked.value()).phase, AllocationPhase::ended);
+  EXPECT_EQ(poll(two, job).phase, AllocationPhase::running);
+}
+
 TEST_P(BatchContract, TwoPilotsDoNotMeet) {
   const auto first = request(2);
   const auto second = request(2);
@@ -346,6 +414,8 @@ TEST_P(BatchSystem, WaitsForASystemThatIsDown) {
   EXPECT_EQ(poll(one, job).phase, AllocationPhase::running);
 }
 
+INSTANTIATE_TEST_SUITE_P(All, GrowingSystem, testing::Values("slurm"),
+                         [](const auto& name) { return name.param; });
 INSTANTIATE_TEST_SUITE_P(All, BatchSystem, testing::Values("slurm", "pbs"),
                          [](const auto& name) { return name.param; });
 INSTANTIATE_TEST_SUITE_P(All, BatchContract, testing::Values("local", "slurm", "pbs"),

@@ -132,7 +132,7 @@ def keep_nodes(job, kept):
 
 
 def cancel(job):
-    if job["state"] == "pending":
+    if job["state"] == "pending" or job.get("expands"):
         change(job["number"], state="ended", cancelled=True, end=int(time.time()))
     elif job["state"] == "running":
         change(job["number"], cancelled=True)
@@ -187,11 +187,34 @@ class Slurm:
         print(job["number"])
 
     @staticmethod
+    def salloc(arguments):
+        """A job without a script, which can do nothing but hand its nodes over; while a file `busy` is there it waits."""
+        Slurm.check_up("salloc: error: Job submit/allocate failed")
+        options = dict(word.lstrip("-").partition("=")[::2] for word in arguments)
+        if (FOLDER / "no_expansion").exists():
+            fail(1, "salloc: error: Job submit/allocate failed: Requested operation not supported on this system")
+        free = [node for node in NODES if node not in options.get("exclude", "").split(",")]
+        with locked():
+            job = {"system": "slurm", "name": options["job-name"], "comment": options["comment"], "fits": True,
+                   "number": 1 + max((j["number"] for j in all_jobs()), default=0), "nodes": int(options["nodes"]),
+                   "expands": options["dependency"].removeprefix("expand:"), "state": "pending", "hosts": [],
+                   "start": int(time.time()), "walltime": 60 * int(options["time"]), "cancelled": False, "code": 0}
+            store(job)
+        if (FOLDER / "busy").exists():
+            print(f"salloc: Pending job allocation {job['number']}", file=sys.stderr, flush=True)
+        while (FOLDER / "busy").exists():
+            if not FOLDER.exists() or load(job["number"])["cancelled"]:
+                fail(1, "salloc: error: Job allocation has been revoked")
+            time.sleep(0.02)
+        change(job["number"], state="running", hosts=free[:job["nodes"]])
+        print(f"salloc: Granted job allocation {job['number']}", file=sys.stderr)
+
+    @staticmethod
     def state_of(job):
         if job["state"] == "running":
             return ("COMPLETING", "None") if job["cancelled"] else ("RUNNING", "None")
         if job["state"] == "pending":
-            return "PENDING", "PartitionConfig"
+            return "PENDING", "Resources" if job["fits"] else "PartitionConfig"
         if job["cancelled"]:
             return "CANCELLED", "None"
         return ("COMPLETED", "None") if job["code"] == 0 else ("FAILED", "NonZeroExitCode")
@@ -230,7 +253,9 @@ class Slurm:
     @staticmethod
     def scontrol(arguments):
         if arguments[:2] == ["show", "config"]:
-            print("AccountingStorageType   = accounting_storage/none\nBOOT_TIME               = now")
+            permit = "" if (FOLDER / "no_expansion").exists() else "permit_job_expansion,"
+            print("AccountingStorageType   = accounting_storage/none\nBOOT_TIME               = now\n"
+                  f"SchedulerParameters     = {permit}bf_interval=5")
         elif arguments[0] == "update":
             Slurm.resize(dict(word.split("=", 1) for word in arguments[1:]))
         elif arguments[:2] == ["show", "hostnames"]:
@@ -245,6 +270,8 @@ class Slurm:
         job = load(options["JobId"])
         if not job or job["state"] != "running":
             fail(1, f"Invalid job id specified for job {options['JobId']}")
+        if "NumNodes" in options:
+            return Slurm.hand_over(job, options["NumNodes"])
         kept = [f"node{int(n):02}" for word in re.findall(r"[\d,-]+", options["NodeList"].replace("node", ""))
                 for part in word.split(",") for n in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)]
         if job["hosts"][0] not in kept:
@@ -253,6 +280,15 @@ class Slurm:
             fail(1, "Job update not available right now, the DB index is being set, try again in a bit for job "
                  f"{job['number']}")
         keep_nodes(job, kept)
+
+    @staticmethod
+    def hand_over(job, nodes):
+        if nodes == "ALL":
+            return
+        if not job.get("expands"):
+            fail(1, f"Job step already exists for job {job['number']}")
+        change(job["expands"], hosts=load(job["expands"])["hosts"] + job["hosts"])
+        change(job["number"], hosts=[], state="ended", end=int(time.time()))
 
     @staticmethod
     def srun(arguments):
@@ -398,7 +434,7 @@ class Pbs:
 
 
 SYSTEMS = {"slurm": Slurm, "pbs": Pbs}
-TOOLS = {"slurm": ["sbatch", "squeue", "sacct", "scancel", "scontrol", "srun"],
+TOOLS = {"slurm": ["sbatch", "squeue", "sacct", "salloc", "scancel", "scontrol", "srun"],
          "pbs": ["qsub", "qstat", "qselect", "qdel", "pbsdsh", "pbs_tmrsh", "pbs_release_nodes"]}
 
 

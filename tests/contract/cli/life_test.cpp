@@ -45,6 +45,10 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   EXPECT_EQ(keys_of(list.json()["pilots"][0]), (Keys{"name", "state", "head_alive", "resource", "nodes",
                                                      "frameworks", "created", "host", "note"}));
   EXPECT_EQ(run({"wait", "--for", "ready", "--timeout", "5s"}).code, 0);
+  const Outcome grown = run({"extend", "demo", "--in-place"});
+  EXPECT_EQ(grown.code, 2);
+  EXPECT_NE(grown.err.find("the resource 'local' has no job that could grow"), std::string::npos)
+      << grown.err;
   const Outcome late = run({"wait", "demo", "--for", "stopped", "--timeout", "300ms", "--progress", "none"});
   EXPECT_EQ(late.code, 4);
   EXPECT_EQ(
