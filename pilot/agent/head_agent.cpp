@@ -231,7 +231,7 @@ struct HeadAgent::Impl {
     for (auto& effect : output.effects) std::visit([this](auto& one) { act(std::move(one)); }, effect);
   }
 
-  void act(PlanCluster wanted) {
+  plugin::PlanInput input_for(PlanCluster wanted) const {
     plugin::PlanInput input;
     input.spec = core->state().spec;
     input.framework = wanted.framework;
@@ -243,7 +243,11 @@ struct HeadAgent::Impl {
     input.current = std::move(wanted.current);
     input.draining = std::move(wanted.draining);
     input.move = wanted.move;
-    background.run([this, input = std::move(input)]() mutable -> std::function<void()> {
+    return input;
+  }
+
+  void act(PlanCluster wanted) {
+    background.run([this, input = input_for(std::move(wanted))]() mutable -> std::function<void()> {
       const std::string framework = input.framework.name;
       return
           [this, framework, plan = make_plan(std::move(input))] { perform(core->planned(framework, plan)); };
@@ -251,10 +255,14 @@ struct HeadAgent::Impl {
   }
 
   // On a thread of its own: locating software runs tools.
-  Result<model::ClusterPlan> make_plan(plugin::PlanInput input) {
+  Result<model::ClusterPlan> imagine_plan(plugin::PlanInput& input) {
     PILOT_TRY(const auto* adaptor, std::as_const(registry).framework(input.framework.name));
     PILOT_TRY(input.software, locate(input.framework.name));
-    PILOT_TRY(auto plan, adaptor->plan(input));
+    return adaptor->plan(input);
+  }
+
+  Result<model::ClusterPlan> make_plan(plugin::PlanInput input) {
+    PILOT_TRY(auto plan, imagine_plan(input));
     plan.nodes.clear();
     for (const auto& node : input.nodes) plan.nodes.push_back(node.id);
     PILOT_TRY_VOID(folder.make_secrets_for(codec::encode(plan)));
@@ -427,17 +435,18 @@ struct HeadAgent::Impl {
     });
   }
 
-  void act(const CheckCluster& wanted) {
+  // Runs a tool that prints a problem, or none.
+  void run_check(const std::string& purpose, const model::Command& command,
+                 std::function<void(const Result<std::string>&)> told) {
     constexpr Duration longest = std::chrono::seconds(15);
-    const std::string purpose = "check " + wanted.framework;
     commands.erase(purpose);
-    const auto tell = [this, purpose, framework = wanted.framework](const Result<std::string>& problem) {
-      loop.post([this, purpose, framework, problem] {
+    const auto tell = [this, purpose, told = std::move(told)](const Result<std::string>& problem) {
+      loop.post([this, purpose, told, problem] {
         commands.erase(purpose);
-        perform(core->checked(framework, problem));
+        told(problem);
       });
     };
-    const auto completed = complete(wanted.command, context());
+    const auto completed = complete(command, context());
     if (completed.has_error()) return tell(completed.error());
     commands.try_emplace(purpose, loop, completed.value(), longest,
                          [tell, purpose](const Result<proc::CommandResult>& result) {
@@ -446,6 +455,29 @@ struct HeadAgent::Impl {
                            if (ran.succeeded()) return tell(problem_of(ran.out));
                            tell(make_error(ErrorCode::failed, ran.complaint(purpose)));
                          });
+  }
+
+  void act(const CheckCluster& wanted) {
+    run_check("check " + wanted.framework, wanted.command,
+              [this, framework = wanted.framework](const auto& problem) {
+                perform(core->checked(framework, problem));
+              });
+  }
+
+  // The plan is only looked at: nothing of it is written down.
+  void act(const CheckMove& wanted) {
+    background.run([this, input = input_for(wanted.plan)]() mutable -> std::function<void()> {
+      const auto plan = imagine_plan(input);
+      return [this, framework = input.framework.name, plan] { check_move(framework, plan); };
+    });
+  }
+
+  void check_move(const std::string& framework, const Result<model::ClusterPlan>& plan) {
+    if (plan.has_error()) return perform(core->move_checked(framework, plan.error()));
+    const auto& resize = plan.value().resize;
+    if (!resize || !resize->check) return perform(core->move_checked(framework, std::string()));
+    run_check("check moving " + framework, *resize->check,
+              [this, framework](const auto& problem) { perform(core->move_checked(framework, problem)); });
   }
 
   void act(const MoveData& wanted) {

@@ -67,6 +67,8 @@ class HeadCore {
   HeadOutput retired(const std::string& framework, const std::string& node, const Result<void>& result);
   // The allocations that can't be made smaller, with the reason.
   HeadOutput release_checked(const std::map<std::string, Error>& refused);
+  // What stands against moving data off the nodes that shall be given back, or an empty text.
+  HeadOutput move_checked(const std::string& framework, const Result<std::string>& problem);
   HeadOutput nodes_returned(const std::string& allocation, const std::vector<int>& ranks,
                             const Result<void>& result);
   HeadOutput grown(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
@@ -157,6 +159,8 @@ class HeadCore {
   // head_release.cpp: which nodes are given back, and how the batch system gets them
   void shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish);
   void choose_and_check();
+  void check_moves();
+  void refuse_to_shrink(const Error& error);
   void begin_shrinking();
   Result<std::vector<std::string>> choose_nodes_to_give_back() const;
   Result<void> may_give_back(const std::string& node) const;
@@ -213,6 +217,7 @@ class HeadCore {
     model::ShrinkPilot wish;
     std::vector<std::string> nodes;          // the choice so far
     std::map<std::string, Error> unwilling;  // allocations that can't be made smaller
+    std::set<std::string> asked;             // frameworks: whether their data can move
   };
   std::optional<Shrinking> shrinking_;                            // the batch system is being asked
   std::map<std::string, SteadyTime> return_after_;                // by allocation: try again

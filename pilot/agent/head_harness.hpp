@@ -67,9 +67,17 @@ class HeadHarness {
   void take(HeadOutput output) {
     for (auto& body : output.events) log(body);
     for (auto& message : output.messages) messages_.push_back(std::move(message));
-    for (auto& effect : output.effects) effects_.push_back(std::move(effect));
+    std::vector<std::string> to_answer;
+    for (auto& effect : output.effects) {
+      const auto* check = std::get_if<CheckMove>(&effect);
+      if (check != nullptr && objection_)
+        to_answer.push_back(check->plan.framework.name);
+      else
+        effects_.push_back(std::move(effect));
+    }
     if (model::fold(events_) != core_->state())
       throw std::logic_error("the log does not say what the head believes");
+    for (const auto& framework : to_answer) take(core_->move_checked(framework, *objection_));
   }
 
   std::string peer(const std::string& node) const { return node + "#" + std::to_string(connection_); }
@@ -178,6 +186,7 @@ class HeadHarness {
   std::vector<Effect> effects_;
   std::map<std::string, std::uint64_t> numbers_;
   int connection_ = 0;
+  std::optional<std::string> objection_ = "";  // against moving data off nodes; none: a test answers itself
 };
 
 }  // namespace pilot::agent::test

@@ -35,6 +35,12 @@ struct AdmitNodes {
   int nodes = 0;
 };
 
+// Ask for a plan as PlanCluster does and run its ResizePlan::check, which changes nothing; answered by
+// HeadCore::move_checked().
+struct CheckMove {
+  PlanCluster plan;
+};
+
 // Run a plan's ResizePlan::move to its end; answered by HeadCore::moved().
 struct MoveData {
   std::string framework;
@@ -105,8 +111,9 @@ struct CheckCluster {
   model::Command command;
 };
 
-using Effect = std::variant<PlanCluster, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                            RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase, CheckCluster, Finish>;
+using Effect =
+    std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
+                 RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

@@ -50,26 +50,23 @@ void HeadCore::shrink(const std::string& peer, const std::string& id, const mode
     return send(
         peer, model::Refused{make_error(ErrorCode::unavailable, "other nodes are being chosen", "try again")},
         id);
-  shrinking_ = Shrinking{peer, id, wish, {}, {}};
+  shrinking_ = Shrinking{peer, id, wish, {}, {}, {}};
   choose_and_check();
 }
 
 void HeadCore::choose_and_check() {
   const auto nodes = choose_nodes_to_give_back();
-  if (nodes.has_error()) {
-    const Shrinking done = *std::exchange(shrinking_, std::nullopt);
-    return send(done.peer, model::Refused{nodes.error()}, done.id);
-  }
+  if (nodes.has_error()) return refuse_to_shrink(nodes.error());
   shrinking_->nodes = nodes.value();
   auto parts = parts_of(nodes.value());
-  if (parts.empty()) return begin_shrinking();
+  if (parts.empty()) return check_moves();
   out_.effects.push_back(CheckRelease{std::move(parts)});
 }
 
 HeadOutput HeadCore::release_checked(const std::map<std::string, Error>& refused) {
   if (!shrinking_) return take();
   if (refused.empty()) {
-    begin_shrinking();
+    check_moves();
     return take();
   }
   for (const auto& [allocation, error] : refused) {
@@ -78,12 +75,45 @@ HeadOutput HeadCore::release_checked(const std::map<std::string, Error>& refused
       return found != state_.nodes.end() && found->second.info.allocation == allocation;
     });
     if (named || !shrinking_->unwilling.emplace(allocation, error).second) {
-      const Shrinking done = *std::exchange(shrinking_, std::nullopt);
-      send(done.peer, model::Refused{error}, done.id);
+      refuse_to_shrink(error);
       return take();
     }
   }
   choose_and_check();
+  return take();
+}
+
+void HeadCore::refuse_to_shrink(const Error& error) {
+  const Shrinking done = *std::exchange(shrinking_, std::nullopt);
+  send(done.peer, model::Refused{error}, done.id);
+}
+
+// Before anything is cordoned: whether what is on the nodes has a place elsewhere.
+void HeadCore::check_moves() {
+  auto leaving = draining_nodes();
+  for (const auto& node : shrinking_->nodes)
+    if (!is_in(leaving, node)) leaving.push_back(node);
+  for (const auto& [framework, cluster] : state_.clusters) {
+    const auto spec = std::ranges::find(state_.spec.frameworks, framework, &model::FrameworkSpec::name);
+    if (!cluster.ready || spec == state_.spec.frameworks.end()) continue;
+    shrinking_->asked.insert(framework);
+    out_.effects.push_back(CheckMove{{*spec, nodes_to_plan_for(), cluster.plan, leaving, true}});
+  }
+  if (shrinking_->asked.empty()) begin_shrinking();
+}
+
+HeadOutput HeadCore::move_checked(const std::string& framework, const Result<std::string>& problem) {
+  if (!shrinking_ || shrinking_->asked.erase(framework) == 0) return take();
+  const auto nodes = fmt::format("{}", fmt::join(shrinking_->nodes, ", "));
+  if (problem.has_error())
+    refuse_to_shrink(
+        problem.error().while_doing(fmt::format("asking {} whether {} can be given back", framework, nodes)));
+  else if (!problem.value().empty())
+    refuse_to_shrink(make_error(
+        ErrorCode::usage, fmt::format("{} can't be given back: {}: {}", nodes, framework, problem.value()),
+        "nothing has been changed; fewer nodes, or others, may go"));
+  else if (shrinking_->asked.empty())
+    begin_shrinking();
   return take();
 }
 

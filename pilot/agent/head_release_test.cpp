@@ -122,6 +122,30 @@ TEST_F(HeadReleaseTest, the_nodes_of_head_and_controllers_stay) {
   EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
 }
 
+// More replicas than brokers stay, disks that are too small: known before anything is cordoned.
+TEST_F(HeadReleaseTest, a_node_whose_data_have_no_place_elsewhere_is_refused_before_anything_begins) {
+  boot();
+  extend(1);
+  objection_.reset();
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  auto checks = effects<CheckMove>();
+  ASSERT_THAT(checks, SizeIs(1));
+  EXPECT_THAT(checks[0].plan.draining, ElementsAre("node-3"));
+  EXPECT_TRUE(checks[0].plan.current.has_value());
+  EXPECT_THAT(chosen(), IsEmpty());
+  take(core_->move_checked("fake", std::string("3 replicas on 2 brokers")));
+  EXPECT_EQ(refusal().message, "node-3 can't be given back: fake: 3 replicas on 2 brokers");
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  take(core_->move_checked("fake", make_error(ErrorCode::unavailable, "no broker answers")));
+  EXPECT_EQ(refusal().text(), "asking fake whether node-3 can be given back: no broker answers");
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  take(core_->move_checked("fake", std::string()));
+  EXPECT_THAT(chosen(), ElementsAre("node-3"));
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+}
+
 // An extension that goes as a whole simply ends.
 TEST_F(HeadReleaseTest, whole_extensions_are_chosen_where_they_fit) {
   boot();

@@ -39,8 +39,10 @@ model::ClusterPlan some_plan() {
   plan.nodes = {"node-1", "node-4"};
   plan.health = model::Command{{"health"}, {}, {}};
   plan.keeps = {{"cluster", "x"}};
-  plan.resize =
-      model::ResizePlan{{"node-4"}, model::Command{{"move"}, {}, {}}, {{"node-4", {{"retire"}, {}, {}}}}};
+  plan.resize = model::ResizePlan{{"node-4"},
+                                  model::Command{{"move"}, {}, {}},
+                                  model::Command{{"check"}, {}, {}},
+                                  {{"node-4", {{"retire"}, {}, {}}}}};
   return plan;
 }
 

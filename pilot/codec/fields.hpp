@@ -84,7 +84,7 @@ void fields(A& a, Like<model::ClusterPlan> auto& v) {
 }
 template <typename A>
 void fields(A& a, Like<model::ResizePlan> auto& v) {
-  a("draining", v.draining), a("move", v.move), a("retire", v.retire);
+  a("draining", v.draining), a("move", v.move), a("check", v.check), a("retire", v.retire);
 }
 
 // --- events

@@ -12,6 +12,8 @@ namespace pilot::core {
 namespace {
 
 constexpr auto head_answers_within = std::chrono::seconds(10);
+constexpr auto shrink_is_planned_within =
+    std::chrono::seconds(60);  // batch system and frameworks are asked before
 constexpr auto check_job_each = std::chrono::seconds(2);
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
@@ -20,8 +22,8 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 
 // One that has to be there: a message with no head to read it is no request.
 template <typename Answer>
-Result<Answer> ask(RunningPilot& pilot, model::MessageBody question) {
-  PILOT_TRY(const model::MessageBody body, pilot.ask(std::move(question), head_answers_within));
+Result<Answer> ask(RunningPilot& pilot, model::MessageBody question, Duration within = head_answers_within) {
+  PILOT_TRY(const model::MessageBody body, pilot.ask(std::move(question), within));
   if (const auto* answer = std::get_if<Answer>(&body)) return *answer;
   return make_error(ErrorCode::internal, "the head agent gave an answer to another question");
 }
@@ -199,7 +201,7 @@ Result<std::vector<std::string>> shrink_pilot(const Context&, RunningPilot& pilo
   if (wish.nodes.empty() && wish.count < 1)
     return make_error(ErrorCode::usage, "nothing says which nodes shall be given back",
                       "-N COUNT, --node NODE or --allocation NAME");
-  PILOT_TRY(const auto planned, ask<model::ShrinkPlanned>(pilot, wish));
+  PILOT_TRY(const auto planned, ask<model::ShrinkPlanned>(pilot, wish, shrink_is_planned_within));
   PILOT_TRY_VOID(pilot.follow());
   return planned.nodes;
 }

@@ -104,6 +104,7 @@ struct ServiceSpec {
 struct ResizePlan {
   std::vector<std::string> draining;      // ids of the nodes that are given back
   std::optional<Command> move;            // to new services, away from draining nodes
+  std::optional<Command> check;           // whether `move` can be done; prints like ClusterPlan::health
   std::map<std::string, Command> retire;  // by node: after its services have stopped for good
   bool operator==(const ResizePlan&) const = default;
 };

@@ -207,6 +207,8 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
     if (!drain.empty()) {
       resize.move->argv.push_back("--drain");
       resize.move->argv.push_back(fmt::format("{}", fmt::join(drain, ",")));
+      resize.check = resize.move;
+      resize.check->argv.push_back("--check");
     }
   }
   if (!resize.move && resize.retire.empty() && resize.draining.empty() && !grows) return std::nullopt;

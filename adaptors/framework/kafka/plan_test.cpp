@@ -222,6 +222,9 @@ TEST(KafkaResize, DrainingBrokersAreEmptiedAndForgotten) {
   ASSERT_TRUE(plan.resize && plan.resize->move);
   EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->move->argv, " ")),
               ::testing::EndsWith("--keep 1,2 --drain 4"));
+  ASSERT_TRUE(plan.resize->check);
+  EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->check->argv, " ")),
+              ::testing::EndsWith("--keep 1,2 --drain 4 --check"));
   EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->retire.at("node-4").argv, " ")),
               ::testing::EndsWith("--broker 4"));
   const auto& probe = std::get<model::CommandProbe>(plan.ready.probe).command.argv;

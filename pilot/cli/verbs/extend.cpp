@@ -142,7 +142,10 @@ Command shrink_command(Session& session) {
   command.description =
       "Nodes that 'pilot extend' brought can be given back, the base stays. What a node holds moves "
       "elsewhere first; "
-      "when it can't, the node stays, the pilot is as it was before, and the exit code is 6. An extension "
+      "what has no place there (a topic with more replicas than brokers stay, full disks) is refused with "
+      "the "
+      "numbers before anything begins. When the move fails later, the node stays, the pilot is as it was "
+      "before, and the exit code is 6. An extension "
       "whose "
       "last node is given back ends with it.";
   command.examples = {"pilot shrink demo -N 1", "pilot shrink demo --node node-5",

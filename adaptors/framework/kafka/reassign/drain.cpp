@@ -45,16 +45,33 @@ std::optional<Load::BrokerAt> best_place(const Load& load, const Drained& replic
   return best;
 }
 
-Error no_room(const Load& load, const Drained& replica, const std::vector<Broker>& brokers) {
+// "9 GiB have to move and the 2 brokers that stay have 4 GiB free": of all, before anything has moved.  A
+// broker whose disks don't tell has room without an end, and there is nothing to add up.
+std::string in_all(const std::vector<Drained>& all, const Load& load, const std::vector<Broker>& brokers) {
+  std::uint64_t moves = 0, room = 0;
+  int stay = 0;
+  for (const auto& replica : all) moves += load.size(replica.partition);
+  for (const auto& broker : brokers) {
+    if (broker.role != Role::keep) continue;
+    ++stay;
+    if (broker.room.count == std::numeric_limits<std::uint64_t>::max()) return {};
+    room += broker.room.count;
+  }
+  return fmt::format("{} have to move and the {} broker{} {} free; ", format_bytes(Bytes{moves}), stay,
+                     stay == 1 ? " that stays has" : "s that stay have", format_bytes(Bytes{room}));
+}
+
+Error no_room(const Load& load, const Drained& replica, const std::vector<Broker>& brokers,
+              const std::string& sums) {
   std::uint64_t most = 0;
   for (Load::BrokerAt to = 0; to < load.brokers(); ++to) {
     if (load.kept(to) && !load.has(replica.partition, to)) most = std::max(most, load.room(to));
   }
   return make_error(
       ErrorCode::failed,
-      fmt::format("broker {} can't be drained: a replica of {} has no place, for of the brokers "
+      fmt::format("broker {} can't be drained: {}a replica of {} has no place, for of the brokers "
                   "that could take it none has more than {} free",
-                  brokers[replica.from].id, format_bytes(Bytes{load.size(replica.partition)}),
+                  brokers[replica.from].id, sums, format_bytes(Bytes{load.size(replica.partition)}),
                   format_bytes(Bytes{most})),
       "keep it, or shorten the topics' retention");
 }
@@ -62,9 +79,10 @@ Error no_room(const Load& load, const Drained& replica, const std::vector<Broker
 }  // namespace
 
 Result<void> drain(Load& load, const std::vector<Broker>& brokers) {
-  for (const auto& replica : drained_replicas(load)) {
+  const auto all = drained_replicas(load);
+  for (const auto& replica : all) {
     const auto to = best_place(load, replica);
-    if (!to) return no_room(load, replica, brokers);
+    if (!to) return no_room(load, replica, brokers, in_all(all, load, brokers));
     load.move(replica.partition, replica.from, *to);
   }
   return ok();

@@ -184,6 +184,8 @@ TEST(Planner, RefusesWhatHasNoRoomWithTheNumbers) {
   const auto made = plan(brokers, {{"scans", 0, {3}, Bytes{4096}}});
   ASSERT_FALSE(made.has_value());
   EXPECT_EQ(made.error().code, ErrorCode::failed);
+  EXPECT_THAT(made.error().text(),
+              HasSubstr("4 KiB have to move and the 2 brokers that stay have 2 KiB free"));
   EXPECT_THAT(made.error().text(), HasSubstr("a replica of 4 KiB has no place"));
   EXPECT_THAT(made.error().text(), HasSubstr("more than 1 KiB free"));
 }

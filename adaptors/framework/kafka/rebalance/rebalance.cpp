@@ -32,6 +32,13 @@ class Rebalance {
     return outcome_;
   }
 
+  Result<std::string> objection() const {
+    PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+    if (const auto fine = check(seen); fine.has_error()) return fine.error().text();
+    const auto plan = make_plan(seen, false);
+    return plan.has_value() ? std::string() : plan.error().text();
+  }
+
  private:
   Deadline request() const { return Deadline(on_.clock, request_limit); }
 
@@ -270,6 +277,10 @@ class Rebalance {
 
 Result<Outcome> rebalance(const Surroundings& surroundings, const Options& options) {
   return Rebalance(surroundings, options).run();
+}
+
+Result<std::string> objection(const Surroundings& surroundings, const Options& options) {
+  return Rebalance(surroundings, options).objection();
 }
 
 }  // namespace pilot::adaptors::kafka::rebalance

@@ -67,4 +67,8 @@ struct Surroundings {
 // was changed.
 Result<Outcome> rebalance(const Surroundings& surroundings, const Options& options);
 
+// What stands against rebalance() as the cluster is now, with the numbers: more replicas than brokers that
+// stay, disks that are too small.  Empty: nothing.  Changes nothing.  Errors: unavailable, timed_out.
+Result<std::string> objection(const Surroundings& surroundings, const Options& options);
+
 }  // namespace pilot::adaptors::kafka::rebalance

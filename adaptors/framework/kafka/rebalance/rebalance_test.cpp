@@ -256,8 +256,25 @@ TEST_F(KafkaRebalance, RefusesBeforeAnythingIsChanged) {
   EXPECT_THAT(refused(), HasSubstr("has 2 replicas of partition"));
 }
 
+TEST_F(KafkaRebalance, SaysWhatStandsAgainstItAndChangesNothing) {
+  const auto objects = [&] {
+    return objection({cluster_, clock_, notes_, [](Duration) { return true; }}, options_).value();
+  };
+  EXPECT_EQ(objects(), "");
+  options_.drain = {2, 3, 4};
+  EXPECT_THAT(objects(),
+              HasSubstr("topic '__consumer_offsets' has 2 replicas of partition 0, but without broker "
+                        "2, 3, 4 only 1 broker is kept (1)"));
+  options_.keep = {1, 9};
+  EXPECT_THAT(objects(), HasSubstr("broker 9 is to be kept and is not up"));
+  EXPECT_EQ(cluster_.submitted, 0);
+  for (const int id : {1, 2, 3, 4}) EXPECT_FALSE(cluster_.cordoned(id)) << id;
+}
+
 TEST_F(KafkaRebalance, ASilentClusterIsUnavailable) {
   cluster_.silent = true;
+  EXPECT_EQ(objection({cluster_, clock_, notes_, [](Duration) { return true; }}, options_).error().code,
+            ErrorCode::unavailable);
   EXPECT_EQ(run().error().code, ErrorCode::unavailable);
 }
 

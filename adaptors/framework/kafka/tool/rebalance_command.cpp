@@ -146,11 +146,16 @@ int stop_signal() {
 Result<std::string> run_rebalance(const std::vector<std::string>& words) {
   PILOT_TRY(const auto arguments,
             Arguments::parse(words, {"--config", "--keep", "--drain", "--throttle", "--timeout"},
-                             {"--no-unregister", "--json"}));
+                             {"--no-unregister", "--json", "--check"}));
   PILOT_TRY(const auto options, parse_options(arguments));
   PILOT_TRY(auto cluster, open_cluster(arguments));
   catch_signals();
   Lines lines(arguments.has("--json"));
+  if (arguments.has("--check")) {
+    PILOT_TRY(const auto problem, rebalance::objection({cluster, system_clock(), lines, wait}, options));
+    return fmt::format(R"({{"schema": "pilot-kafka.rebalance-check/1", "problem": {}}})",
+                       json_string(problem));
+  }
   const auto start = system_clock().steady();
   const auto outcome = rebalance::rebalance({cluster, system_clock(), lines, wait}, options);
   if (!outcome.has_value()) {
