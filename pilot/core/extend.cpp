@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <functional>
-#include <thread>
 
 #include "pilot/base/suggest.hpp"
+#include "pilot/core/wait_loop.hpp"
 
 namespace pilot::core {
 namespace {
@@ -14,7 +14,6 @@ namespace {
 constexpr auto head_answers_within = std::chrono::seconds(10);
 constexpr auto shrink_is_planned_within =
     std::chrono::seconds(60);  // batch system and frameworks are asked before
-constexpr auto check_job_each = std::chrono::seconds(2);
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::ranges::find(all, one) != all.end();
@@ -34,30 +33,26 @@ Error still_waiting(const RunningPilot& pilot, const std::string& what, Duration
                     fmt::format("'pilot status {}' shows how far it is", pilot.folder().name()));
 }
 
-// Looks at the pilot again and again until `done` says so or fails.
+// Until `done` says so or fails, or the pilot ends.
 Result<bool> follow_until(const Context& context, RunningPilot& pilot, std::optional<Duration> timeout,
                           const std::string& unfinished, const std::function<Result<bool>()>& done,
                           const std::function<Result<void>()>& check) {
-  const Deadline deadline(*context.clock, timeout.value_or(std::chrono::hours(24 * 365)));
-  Deadline next_check(*context.clock, check_job_each);
-  for (;;) {
+  WaitLoop loop;
+  loop.timeout = timeout;
+  loop.look = [&]() -> Result<bool> {
     PILOT_TRY_VOID(pilot.follow());
     const auto phase = pilot.state().phase;
     if (phase == model::PilotPhase::stopping || model::is_final(phase))
       return make_error(ErrorCode::failed,
                         fmt::format("pilot '{}' is {}", pilot.folder().name(), model::to_string(phase)));
-    PILOT_TRY(const bool finished, done());
-    if (finished) return true;
-    if (context.observer->interrupted()) return false;
-    if (deadline.passed()) return still_waiting(pilot, unfinished, *timeout);
-    if (next_check.passed()) {
-      PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
-      PILOT_TRY_VOID(check());
-      next_check = Deadline(*context.clock, check_job_each);
-    }
-    context.observer->waiting(pilot.state());
-    std::this_thread::sleep_for(look_interval);
-  }
+    return done();
+  };
+  loop.check = [&]() -> Result<void> {
+    PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
+    return check();
+  };
+  loop.late = [&](Duration waited) { return still_waiting(pilot, unfinished, waited); };
+  return wait_until(context, pilot, loop);
 }
 
 // The clusters have taken the nodes in.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <thread>
-
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
 #include "pilot/base/suggest.hpp"
@@ -12,13 +10,12 @@
 #include "pilot/core/software.hpp"
 #include "pilot/core/stop.hpp"
 #include "pilot/core/version.hpp"
+#include "pilot/core/wait_loop.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/store/event_log.hpp"
 
 namespace pilot::core {
 namespace {
-
-constexpr auto check_agents_each = std::chrono::seconds(2);
 
 // A pilot of this name that has ended, and whose folder was kept for its logs, makes way.
 Result<void> clear_name(const Context& context, const std::string& name) {
@@ -165,29 +162,23 @@ Result<Goal> parse_goal(const std::string& word) {
 
 Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal,
                       std::optional<Duration> timeout) {
-  const Deadline deadline(*context.clock, timeout.value_or(std::chrono::hours(24 * 365)));
-  Deadline next_check(*context.clock, check_agents_each);
-  for (;;) {
-    if (auto followed = pilot.follow(); !followed.has_value()) {
-      // Archived by 'pilot stop' while we look on.
-      if (followed.error().code == ErrorCode::not_found && goal == Goal::stopped) return true;
-      return followed.error();
-    }
-    PILOT_TRY(const bool done, reached(pilot, goal));
-    if (done) return true;
-    if (context.observer->interrupted()) return false;
-    if (deadline.passed())
-      return make_error(ErrorCode::timed_out,
-                        fmt::format("pilot '{}' is still {} after {}", pilot.folder().name(),
-                                    model::to_string(pilot.state().phase), format_duration(*timeout)),
-                        fmt::format("'pilot status {}' shows what is missing", pilot.folder().name()));
-    if (next_check.passed()) {
-      PILOT_TRY_VOID(check_agents(context, pilot));
-      next_check = Deadline(*context.clock, check_agents_each);
-    }
-    context.observer->waiting(pilot.state());
-    std::this_thread::sleep_for(look_interval);
-  }
+  WaitLoop loop;
+  loop.timeout = timeout;
+  loop.look = [&]() -> Result<bool> {
+    const auto followed = pilot.follow();
+    if (followed.has_value()) return reached(pilot, goal);
+    // Archived by 'pilot stop' while we look on.
+    if (followed.error().code == ErrorCode::not_found && goal == Goal::stopped) return true;
+    return followed.error();
+  };
+  loop.check = [&] { return check_agents(context, pilot); };
+  loop.late = [&](Duration waited) {
+    return make_error(ErrorCode::timed_out,
+                      fmt::format("pilot '{}' is still {} after {}", pilot.folder().name(),
+                                  model::to_string(pilot.state().phase), format_duration(waited)),
+                      fmt::format("'pilot status {}' shows what is missing", pilot.folder().name()));
+  };
+  return wait_until(context, pilot, loop);
 }
 
 }  // namespace pilot::core

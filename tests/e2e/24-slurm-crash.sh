@@ -7,9 +7,6 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 
 start_cluster 6
 count=${CRASH_MESSAGES:-900}
-holders() {
-  pilot topic describe demo frames --json | json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"
-}
 node_state() { status_of demo "[n['state'] for n in d['nodes'] if n['id'] == '$1'][0]" 2>/dev/null; }
 node_is() { [ "$(node_state "$1")" = "$2" ]; }
 host_of() { status_of demo "[n['host'] for n in d['nodes'] if n['id'] == '$1'][0]"; }
@@ -80,9 +77,7 @@ within 60 "the lost one is done without" node_is node-4 released
 within 60 "all is well" is_whole
 check "on those that are left" test "$(holders)" = "1 2 $fifth"
 
-acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
-check "the source got every message acknowledged" acknowledged
-check "$count of them" test "$(json "d['acked']" <source.json)" = "$count"
+check_acknowledged "$count"
 processed() { wait "$process" || { cat process.err >&3; return 1; }; }
 check "all were reconstructed, each once" processed
 check "the pilot stops" pilot stop demo

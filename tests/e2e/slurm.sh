@@ -74,8 +74,11 @@ begin_source() { # COUNT messages, ten a second
   within 60 "data flow" topic_is_there
 }
 acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
-check_source() { # COUNT: nothing was lost
+check_acknowledged() { # COUNT
   check "the source got every message acknowledged" acknowledged
   check "$1 of them" test "$(json "d['acked']" <source.json)" = "$1"
+}
+check_source() { # COUNT: nothing was lost
+  check_acknowledged "$1"
   check "all are reconstructed, each once" as_user miniapp process gridrec --pilot demo --output out --count "$1" --progress none
 }

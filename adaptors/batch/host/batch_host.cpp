@@ -1,9 +1,6 @@
 #include "adaptors/batch/host/batch_host.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -13,6 +10,7 @@
 #include "adaptors/batch/host/detached.hpp"
 #include "adaptors/batch/host/job_script.hpp"
 #include "pilot/base/file.hpp"
+#include "pilot/base/file_lock.hpp"
 #include "pilot/base/log.hpp"
 #include "pilot/base/units.hpp"
 #include "pilot/model/host_list.hpp"
@@ -44,23 +42,6 @@ Duration not_all_at_once(Duration interval) {
 std::filesystem::path jobs_file(const AllocationRequest& request, std::string_view name) {
   return request.pilot_dir.parent_path().parent_path() / "batch" / fmt::format("{}.jobs", name);
 }
-
-// One process of the user at a time asks; the others wait and use its answer.
-class FileLock {
- public:
-  explicit FileLock(const std::filesystem::path& path)
-      : fd_(::open((path.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
-    if (fd_ >= 0) ::flock(fd_, LOCK_EX);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  ~FileLock() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-
- private:
-  int fd_;
-};
 
 Duration poll_interval(const model::PilotSpec& spec, Duration otherwise) {
   const auto wish = parse_duration(option(spec, "poll_interval"));
@@ -304,7 +285,7 @@ Result<std::vector<plugin::AllocationStatus>> BatchHost::poll(const AllocationRe
                                                               const std::vector<std::string>& job_ids) {
   const auto path = jobs_file(request, dialect_->name());
   PILOT_TRY_VOID(make_directory(path.parent_path()));
-  const FileLock lock(path);
+  const FileLock lock(path);  // one process of the user at a time asks; the others wait and use its answer
   const auto text = read_file(path);
   KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
   const Duration age = not_all_at_once(poll_interval(request.spec, timing_.poll_interval));

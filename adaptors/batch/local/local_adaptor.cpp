@@ -1,8 +1,6 @@
 #include "adaptors/batch/local/local_adaptor.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include "adaptors/batch/local/allocation_record.hpp"
 #include "adaptors/batch/local/machine.hpp"
 #include "pilot/base/file.hpp"
+#include "pilot/base/file_lock.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/proc/process.hpp"
 
@@ -43,23 +42,6 @@ std::string node_name(const AllocationRequest& request, const NodeRecord& node) 
 bool has_own_addresses(const AllocationRequest& request) {
   return request.nodes > 1 || request.first_node > 1;
 }
-
-// One process at a time changes an allocation's record and starts its agents.
-class RecordLock {
- public:
-  explicit RecordLock(const std::filesystem::path& record)
-      : fd_(open((record.string() + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
-    if (fd_ >= 0) flock(fd_, LOCK_EX);
-  }
-  RecordLock(const RecordLock&) = delete;
-  RecordLock& operator=(const RecordLock&) = delete;
-  ~RecordLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-
- private:
-  int fd_;
-};
 
 AllocationRecord plan_nodes(const AllocationRequest& request, const std::vector<std::string>& addresses) {
   AllocationRecord record;
@@ -243,6 +225,7 @@ Result<std::string> LocalAdaptor::render(const AllocationRequest& request) const
   return text;
 }
 
+// A lock of the record: one process at a time changes it and starts its agents.
 Result<std::string> LocalAdaptor::submit(const AllocationRequest& request) {
   PILOT_TRY_VOID(check(request.spec));
   std::vector<std::string> addresses{"127.0.0.1"};
@@ -257,7 +240,7 @@ Result<std::string> LocalAdaptor::submit(const AllocationRequest& request) {
   const auto path = record_path(request.pilot_dir, request.allocation);
   PILOT_TRY_VOID(make_directory(request.pilot_dir / "logs"));
   PILOT_TRY_VOID(write_record(path, record));
-  const RecordLock lock(path);
+  const FileLock lock(path);
   PILOT_TRY_VOID(make_scratch(record));
   auto started = start_agents(request, record, reservations);
   if (started.has_value()) started = write_record(path, record);
@@ -276,7 +259,7 @@ Result<std::vector<plugin::AllocationStatus>> LocalAdaptor::poll(const Allocatio
 
 Result<void> LocalAdaptor::cancel(const AllocationRequest& request, const std::string&) {
   const auto path = record_path(request.pilot_dir, request.allocation);
-  const RecordLock lock(path);
+  const FileLock lock(path);
   auto found = read_record(path);
   if (!found.has_value()) {
     if (found.error().code == ErrorCode::not_found) return ok();
@@ -301,7 +284,7 @@ Result<void> LocalAdaptor::can_release(const AllocationRequest&, const std::stri
 Result<void> LocalAdaptor::release(const AllocationRequest& request, const std::string&,
                                    const std::vector<int>& ranks) {
   const auto path = record_path(request.pilot_dir, request.allocation);
-  const RecordLock lock(path);
+  const FileLock lock(path);
   PILOT_TRY(AllocationRecord record, read_record(path));
   for (const int rank : ranks) {
     if (rank < 0 || rank >= static_cast<int>(record.nodes.size()))
@@ -323,7 +306,7 @@ Result<void> LocalAdaptor::can_grow(const AllocationRequest&) {
 Result<void> LocalAdaptor::launch_agent(const AllocationRequest& request, const std::string& job_id,
                                         int rank) {
   const auto path = record_path(request.pilot_dir, request.allocation);
-  const RecordLock lock(path);
+  const FileLock lock(path);
   const plugin::AllocationStatus status = status_of(request, job_id);
   if (status.phase == model::AllocationPhase::unknown)
     return make_error(ErrorCode::unavailable, status.reason);
