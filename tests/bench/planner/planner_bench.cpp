@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "adaptors/framework/kafka/reassign/folders.hpp"
 #include "adaptors/framework/kafka/reassign/random_cluster.hpp"
 
 namespace {
@@ -53,6 +54,32 @@ bool run(const char* name, const reassign::Cluster& cluster) {
   return took.count() <= 1 && usage.ru_maxrss <= 500 * 1024 && ratio <= 1.05;
 }
 
+// Replicas of each broker come to, and then move between, two to five log directories.
+bool run_folders(const reassign::Cluster& cluster) {
+  std::map<int, std::vector<reassign::Replica>> held;
+  for (const auto& partition : cluster.partitions) {
+    for (const int id : partition.replicas)
+      held[id].push_back({partition.topic, partition.index, partition.size});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t moves = 0;
+  for (auto& [id, replicas] : held) {
+    std::vector<reassign::Folder> folders(2 + static_cast<std::size_t>(id % 4));
+    for (std::size_t at = 0; at < folders.size(); ++at)
+      folders[at] = {fmt::format("/{}", at), pilot::Bytes{1ull << 60}, {}};
+    const auto middle = replicas.begin() + static_cast<std::ptrdiff_t>(replicas.size() / 2);
+    folders[0].replicas.assign(replicas.begin(), middle);
+    moves += reassign::even_out(folders).size();
+    moves += reassign::place(folders, {middle, replicas.end()}).size();
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  fmt::print(
+      R"({{"case": "log directories", "brokers": {}, "partitions": {}, "moves": {}, "seconds": {:.3f}}})"
+      "\n",
+      cluster.brokers.size(), cluster.partitions.size(), moves, took.count());
+  return took.count() <= 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -76,6 +103,7 @@ int main(int argc, char** argv) {
     good = run("add", grown) && good;
     good = run("drain", shrunk) && good;
     good = run("replace", replaced) && good;
+    good = run_folders(before) && good;
   }
   return good ? 0 : 1;
 }
