@@ -17,6 +17,12 @@ class Administrator {
 
   virtual Result<ClusterState> metadata(const Deadline& deadline) = 0;
   virtual Result<std::vector<LogDir>> log_dirs(int broker, const Deadline& deadline) = 0;
+  // Moves the broker's replicas to other directories: copies that replace them once they have caught up, and
+  // are dropped when the directory named is the one a replica is in.  A broker that does not have a replica
+  // yet answers replica_not_available, and makes it there when it comes, unless it is started anew before.
+  virtual Result<std::vector<PartitionResult>> alter_log_dirs(int broker,
+                                                              const std::vector<ReplicaPlace>& places,
+                                                              const Deadline& deadline) = 0;
 
   // One result per partition; its own errors are in them.
   virtual Result<std::vector<PartitionResult>> alter_reassignments(const std::vector<Reassignment>& wishes,

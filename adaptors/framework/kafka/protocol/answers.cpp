@@ -170,8 +170,8 @@ Result<std::vector<LogDir>> parse_describe_log_dirs(std::string_view body) {
       each(in, [&] {
         ReplicaSize replica{topic, in.int32(), 0};
         replica.bytes = in.int64();
-        in.int64();    // lag
-        in.boolean();  // will replace another one
+        in.int64();  // lag
+        replica.future = in.boolean();
         folder.replicas.push_back(std::move(replica));
       });
     });
@@ -182,6 +182,23 @@ Result<std::vector<LogDir>> parse_describe_log_dirs(std::string_view body) {
   in.tags();
   PILOT_TRY_VOID(finish(in, describe_log_dirs_api, error));
   return folders;
+}
+
+Result<std::vector<PartitionResult>> parse_alter_log_dirs(std::string_view body) {
+  Reader in(body);
+  std::vector<PartitionResult> results;
+  in.int32();  // throttle time
+  each(in, [&] {
+    const auto topic = in.string();
+    each(in, [&] {
+      PartitionResult result{topic, in.int32(), 0, {}};
+      result.error = in.int16();
+      results.push_back(std::move(result));
+    });
+  });
+  in.tags();
+  PILOT_TRY_VOID(finish(in, alter_log_dirs_api));
+  return results;
 }
 
 Result<std::vector<PartitionResult>> parse_alter_reassignments(std::string_view body) {

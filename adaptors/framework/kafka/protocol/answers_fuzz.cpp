@@ -24,6 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 32:
       (void)parse_describe_configs(body);
       break;
+    case 34:
+      (void)parse_alter_log_dirs(body);
+      break;
     case 35:
       (void)parse_describe_log_dirs(body);
       break;

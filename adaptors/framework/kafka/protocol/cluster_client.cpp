@@ -111,6 +111,13 @@ Result<std::vector<LogDir>> ClusterClient::log_dirs(int broker, const Deadline& 
   return parse_describe_log_dirs(answer);
 }
 
+Result<std::vector<PartitionResult>> ClusterClient::alter_log_dirs(int broker,
+                                                                   const std::vector<ReplicaPlace>& places,
+                                                                   const Deadline& deadline) {
+  PILOT_TRY(const auto answer, ask(broker, alter_log_dirs_api, alter_log_dirs_request(places), deadline));
+  return parse_alter_log_dirs(answer);
+}
+
 Result<std::vector<PartitionResult>> ClusterClient::alter_reassignments(
     const std::vector<Reassignment>& wishes, const Deadline& deadline) {
   PILOT_TRY(const auto answer,

@@ -20,6 +20,8 @@ class ClusterClient final : public Administrator {
 
   Result<ClusterState> metadata(const Deadline& deadline) override;
   Result<std::vector<LogDir>> log_dirs(int broker, const Deadline& deadline) override;
+  Result<std::vector<PartitionResult>> alter_log_dirs(int broker, const std::vector<ReplicaPlace>& places,
+                                                      const Deadline& deadline) override;
   Result<std::vector<PartitionResult>> alter_reassignments(const std::vector<Reassignment>& wishes,
                                                            const Deadline& deadline) override;
   Result<std::vector<Ongoing>> reassignments(const Deadline& deadline) override;

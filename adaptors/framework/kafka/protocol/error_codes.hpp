@@ -9,6 +9,7 @@ namespace pilot::adaptors::kafka::protocol {
 // Those that the code asks for by name.
 inline constexpr std::int16_t no_error = 0;
 inline constexpr std::int16_t unknown_topic_or_partition = 3;
+inline constexpr std::int16_t replica_not_available = 9;
 inline constexpr std::int16_t election_not_needed = 84;
 inline constexpr std::int16_t no_reassignment_in_progress = 85;
 inline constexpr std::int16_t broker_id_not_registered = 102;

@@ -24,6 +24,7 @@ inline constexpr Api metadata_api{3, 9, "Metadata", true};
 inline constexpr Api sasl_handshake_api{17, 1, "SaslHandshake", false};
 inline constexpr Api api_versions_api{18, 0, "ApiVersions", false};
 inline constexpr Api describe_configs_api{32, 4, "DescribeConfigs", true};
+inline constexpr Api alter_log_dirs_api{34, 2, "AlterReplicaLogDirs", true};
 inline constexpr Api describe_log_dirs_api{35, 4, "DescribeLogDirs", true};
 inline constexpr Api sasl_authenticate_api{36, 1, "SaslAuthenticate", false};
 inline constexpr Api elect_leaders_api{43, 2, "ElectLeaders", true};
@@ -75,6 +76,8 @@ struct ReplicaSize {
   std::string topic;
   int partition = 0;
   std::int64_t bytes = 0;
+  // A copy that is being made in this directory and then replaces the replica, which is in another one.
+  bool future = false;
 };
 
 struct LogDir {
@@ -83,6 +86,12 @@ struct LogDir {
   std::int64_t total_bytes = -1;  // of the volume; -1: unknown
   std::int64_t usable_bytes = -1;
   std::vector<ReplicaSize> replicas;
+};
+
+struct ReplicaPlace {
+  std::string topic;
+  int partition = 0;
+  std::string path;  // of the log directory it is to be in
 };
 
 struct Reassignment {
@@ -145,6 +154,7 @@ std::string sasl_handshake_request(std::string_view mechanism);
 std::string sasl_authenticate_request(std::string_view bytes);
 std::string metadata_request();           // of all topics
 std::string describe_log_dirs_request();  // all replicas
+std::string alter_log_dirs_request(const std::vector<ReplicaPlace>& places);
 std::string alter_reassignments_request(const std::vector<Reassignment>& wishes, int timeout);
 std::string list_reassignments_request(int timeout);
 std::string alter_configs_request(const std::vector<ConfigChange>& changes);
@@ -158,6 +168,7 @@ Result<void> parse_sasl_handshake(std::string_view body);     // with the mechan
 Result<void> parse_sasl_authenticate(std::string_view body);  // in the broker's words
 Result<ClusterState> parse_metadata(std::string_view body);
 Result<std::vector<LogDir>> parse_describe_log_dirs(std::string_view body);
+Result<std::vector<PartitionResult>> parse_alter_log_dirs(std::string_view body);
 Result<std::vector<PartitionResult>> parse_alter_reassignments(std::string_view body);
 Result<std::vector<Ongoing>> parse_list_reassignments(std::string_view body);
 Result<void> parse_alter_configs(std::string_view body);  // the first one's error

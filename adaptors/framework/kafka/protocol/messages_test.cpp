@@ -38,6 +38,7 @@ TEST(KafkaMessages, RequestsAreWhatKafkasClientWrites) {
   EXPECT_EQ(sasl_authenticate_request(std::string_view("\0u\0p", 4)), recorded("authenticate_q"));
   EXPECT_EQ(metadata_request(), recorded("metadata_q"));
   EXPECT_EQ(describe_log_dirs_request(), recorded("log_dirs_q"));
+  EXPECT_EQ(alter_log_dirs_request({{"b", 9, "/y"}, {"a", 0, "/x"}, {"a", 1, "/x"}}), recorded("places_q"));
   EXPECT_EQ(alter_reassignments_request(
                 {{"b", 9, std::vector{1}}, {"a", 0, std::vector{2, 3}}, {"a", 1, std::nullopt}}, 5000),
             recorded("alter_q"));
@@ -100,6 +101,22 @@ TEST(KafkaMessages, ReadsLogDirectories) {
   EXPECT_EQ(folders[0].replicas[0].topic, "scans");
   EXPECT_EQ(folders[0].replicas[0].partition, 3);
   EXPECT_EQ(folders[0].replicas[0].bytes, 77);
+  EXPECT_FALSE(folders[0].replicas[0].future);
+}
+
+TEST(KafkaMessages, ReadsReplicasOnTheirWayToAnotherLogDirectory) {
+  const auto folders = parse_describe_log_dirs(recorded("log_dirs_a_future")).value();
+  ASSERT_EQ(folders.size(), 2u);
+  EXPECT_EQ(folders[0].error, 56);  // off line
+  EXPECT_EQ(folders[0].usable_bytes, -1);
+  ASSERT_EQ(folders[1].replicas.size(), 1u);
+  EXPECT_TRUE(folders[1].replicas[0].future);
+  const auto results = parse_alter_log_dirs(recorded("places_a")).value();
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].error, no_error);
+  EXPECT_EQ(results[1].topic, "b");
+  EXPECT_EQ(results[1].partition, 9);
+  EXPECT_EQ(results[1].error, replica_not_available);
 }
 
 TEST(KafkaMessages, ReadsReassignments) {

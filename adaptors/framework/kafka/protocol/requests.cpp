@@ -15,6 +15,18 @@ std::map<std::string, std::vector<const Item*>> by_topic(const std::vector<Item>
   return topics;
 }
 
+template <typename Item>
+void write_partitions(Writer& out, const std::vector<Item>& items) {
+  const auto topics = by_topic(items);
+  out.array(topics.size());
+  for (const auto& [topic, partitions] : topics) {
+    out.string(topic);
+    out.array(partitions.size());
+    for (const auto* partition : partitions) out.int32(partition->partition);
+    out.tags();
+  }
+}
+
 }  // namespace
 
 std::string framed(const Api& api, std::int32_t correlation, std::string_view client, std::string_view body) {
@@ -60,6 +72,20 @@ std::string metadata_request() {
 std::string describe_log_dirs_request() {
   Writer out;
   out.null_array();
+  out.tags();
+  return out.text();
+}
+
+std::string alter_log_dirs_request(const std::vector<ReplicaPlace>& places) {
+  std::map<std::string, std::vector<ReplicaPlace>> folders;
+  for (const auto& place : places) folders[place.path].push_back(place);
+  Writer out;
+  out.array(folders.size());
+  for (const auto& [path, inside] : folders) {
+    out.string(path);
+    write_partitions(out, inside);
+    out.tags();
+  }
   out.tags();
   return out.text();
 }
@@ -136,14 +162,7 @@ std::string describe_configs_request(const std::vector<ConfigQuery>& queries) {
 std::string elect_preferred_request(const std::vector<PartitionName>& partitions, int timeout) {
   Writer out;
   out.int8(0);  // preferred
-  const auto topics = by_topic(partitions);
-  out.array(topics.size());
-  for (const auto& [topic, items] : topics) {
-    out.string(topic);
-    out.array(items.size());
-    for (const auto* item : items) out.int32(item->partition);
-    out.tags();
-  }
+  write_partitions(out, partitions);
   out.int32(timeout);
   out.tags();
   return out.text();

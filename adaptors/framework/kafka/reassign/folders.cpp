@@ -69,14 +69,15 @@ bool before(const Replica& a, const Replica& b) {
   return std::tie(b.size, a.topic, a.index) < std::tie(a.size, b.topic, b.index);
 }
 
-// What even_out() says, for one move: of the sizes that make it better, those between `least` and `most` are
-// enough, and the smallest of them moves the fewest bytes.
+// What even_out() says, for one move of a size s, after which the two differ by |difference - 2 s|: enough is
+// what leaves no more than the slack, and worth it a larger one that takes away as much.
 std::optional<ReplicaAt> best_to_move(const Disks& disks, const std::vector<bool>& moved, double slack) {
   const auto from = disks.fullest();
   const auto to = disks.emptiest();
   const auto difference = static_cast<double>(disks.difference());
   const double least = (difference - slack) / 2;
   const double most = (difference + slack) / 2;
+  const double worth_it = std::max(most, difference - slack / 2);
   const auto rank = [&](double size) {
     if (size >= least && size <= most) return std::pair(0, size);
     return size < least ? std::pair(1, -size) : std::pair(2, size);
@@ -85,7 +86,7 @@ std::optional<ReplicaAt> best_to_move(const Disks& disks, const std::vector<bool
   const auto& replicas = disks.folders()[from].replicas;
   for (ReplicaAt at = 0; at < replicas.size(); ++at) {
     const auto size = static_cast<double>(replicas[at].size.count);
-    if (moved[at] || size <= 0 || size >= difference || !disks.has_room(to, replicas[at].size)) continue;
+    if (moved[at] || size <= 0 || size > worth_it || !disks.has_room(to, replicas[at].size)) continue;
     if (!best || rank(size) < rank(static_cast<double>(replicas[*best].size.count))) best = at;
   }
   return best;

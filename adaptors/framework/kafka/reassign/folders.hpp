@@ -43,8 +43,8 @@ struct Evenness {
 };
 
 // Moves between the directories of one broker until they are even: from the fullest to the emptiest, each
-// time the smallest replica that is enough; else the largest that is not; else the smallest that makes the
-// two less uneven.  Nothing moves twice, and nothing where no move makes it better.
+// time the smallest replica that is enough; else the largest that is too small; else the smallest that makes
+// them less uneven by as much as is tolerated.  Nothing moves twice, and nothing where it helps hardly.
 std::vector<FolderMove> even_out(std::vector<Folder> folders, const Evenness& evenness = {});
 
 }  // namespace pilot::adaptors::kafka::reassign

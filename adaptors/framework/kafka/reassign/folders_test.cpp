@@ -88,6 +88,10 @@ TEST(FoldersEvenOut, NothingMovesWhereNoMoveMakesItBetter) {
   EXPECT_THAT(even_out({folder("/a", {100}), folder("/b", {0, 0, 0}, 1)}), IsEmpty());
 }
 
+TEST(FoldersEvenOut, NothingMovesForNextToNothing) {
+  EXPECT_THAT(even_out({folder("/a", {30, 31, 30}), folder("/b", {30, 30}, 3)}), IsEmpty());
+}
+
 TEST(FoldersEvenOut, NotWhereThereIsNoRoom) {
   auto small = folder("/b", {}, 4);
   small.room = mib(20);

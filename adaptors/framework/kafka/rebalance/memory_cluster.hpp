@@ -30,8 +30,9 @@ class MemoryCluster final : public protocol::Administrator {
     partitions[{topic, index}] = {std::move(list), {}, bytes, 0, leader};
   }
 
-  // Lets bytes arrive at each moving partition; the finished ones change over.
+  // Lets bytes arrive at each moving partition and each copy; the finished ones change over.
   void pass(std::int64_t bytes) {
+    pass_copies(bytes);
     for (auto& [key, partition] : partitions) {
       if (partition.wish.empty() || stuck.count(key) != 0) continue;
       partition.arrived += bytes;
@@ -46,6 +47,14 @@ class MemoryCluster final : public protocol::Administrator {
   bool holds(int broker) const {
     return std::any_of(partitions.begin(), partitions.end(),
                        [&](const auto& entry) { return has(entry.second.list, broker); });
+  }
+  bool copying() const { return !copies.empty(); }
+  std::int64_t bytes_in(int broker, const std::string& path) const {
+    std::int64_t sum = 0;
+    for (const auto& [key, partition] : partitions) {
+      if (has(partition.list, broker) && path_of(broker, key) == path) sum += partition.bytes;
+    }
+    return sum;
   }
   bool moving() const {
     return std::any_of(partitions.begin(), partitions.end(),
@@ -95,13 +104,41 @@ class MemoryCluster final : public protocol::Administrator {
   }
 
   Result<std::vector<protocol::LogDir>> log_dirs(int broker, const Deadline&) override {
-    protocol::LogDir folder{0, "/d", 1 << 30, 1 << 30, {}};
-    for (const auto& [key, partition] : partitions) {
-      if (has(partition.list, broker)) folder.replicas.push_back({key.first, key.second, partition.bytes});
-      if (!has(partition.list, broker) && has(partition.wish, broker))
-        folder.replicas.push_back({key.first, key.second, std::min(partition.arrived, partition.bytes)});
+    std::vector<protocol::LogDir> told;
+    for (const auto& path : folders_of(broker)) {
+      protocol::LogDir folder{0, path, 1 << 30, 1 << 30, {}};
+      if (offline.count(path) != 0) folder = {56, path, -1, -1, {}};
+      for (const auto& [key, partition] : partitions) {
+        if (path_of(broker, key) != path || folder.error != 0) continue;
+        if (has(partition.list, broker)) folder.replicas.push_back({key.first, key.second, partition.bytes});
+        if (!has(partition.list, broker) && has(partition.wish, broker))
+          folder.replicas.push_back({key.first, key.second, std::min(partition.arrived, partition.bytes)});
+      }
+      for (const auto& [at, copy] : copies) {
+        if (at.first == broker && copy.path == path)
+          folder.replicas.push_back({at.second.first, at.second.second, copy.bytes, true});
+      }
+      told.push_back(std::move(folder));
     }
-    return std::vector{folder};
+    return told;
+  }
+
+  Result<std::vector<protocol::PartitionResult>> alter_log_dirs(
+      int broker, const std::vector<protocol::ReplicaPlace>& places, const Deadline&) override {
+    std::vector<protocol::PartitionResult> results;
+    for (const auto& place : places) {
+      const PartitionKey key(place.topic, place.partition);
+      results.push_back({place.topic, place.partition, refuse_places_with, ""});
+      if (refuse_places_with != 0) continue;
+      if (!has(partitions.at(key).list, broker)) {
+        paths[{broker, key}] = place.path;  // remembered until it comes
+        results.back().error = protocol::replica_not_available;
+      } else {
+        copies.erase({broker, key});
+        if (path_of(broker, key) != place.path) copies[{broker, key}] = {place.path, 0};
+      }
+    }
+    return results;
   }
 
   Result<std::vector<protocol::PartitionResult>> alter_reassignments(
@@ -197,9 +234,38 @@ class MemoryCluster final : public protocol::Administrator {
   std::optional<protocol::ClusterState> late_image;  // what a broker that is behind tells
   int late_by = 0;                                   // for so many answers
 
+  // Brokers have one log directory, or these.  A replica is in the first, or where it was put.
+  struct Copy {
+    std::string path;
+    std::int64_t bytes = 0;
+  };
+  using ReplicaKey = std::pair<int, PartitionKey>;  // broker
+  std::map<int, std::vector<std::string>> folders;
+  std::set<std::string> offline;
+  std::map<ReplicaKey, std::string> paths;
+  std::map<ReplicaKey, Copy> copies;  // under way
+  bool copies_stuck = false;
+  std::int16_t refuse_places_with = 0;
+
  private:
   void answered() {
     if (const auto act = std::exchange(once_answered, nullptr)) act();
+  }
+  std::vector<std::string> folders_of(int broker) const {
+    const auto at = folders.find(broker);
+    return at == folders.end() ? std::vector<std::string>{"/d"} : at->second;
+  }
+  std::string path_of(int broker, const PartitionKey& key) const {
+    const auto at = paths.find({broker, key});
+    return at == paths.end() ? folders_of(broker).front() : at->second;
+  }
+  void pass_copies(std::int64_t bytes) {
+    for (auto at = copies.begin(); at != copies.end() && !copies_stuck;) {
+      at->second.bytes += bytes;
+      const bool done = at->second.bytes >= partitions.at(at->first.second).bytes;
+      if (done) paths[at->first] = at->second.path;
+      at = done ? copies.erase(at) : std::next(at);
+    }
   }
   static bool has(const std::vector<int>& list, int id) {
     return std::find(list.begin(), list.end(), id) != list.end();

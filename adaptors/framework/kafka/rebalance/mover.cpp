@@ -4,49 +4,40 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "adaptors/framework/kafka/protocol/error_codes.hpp"
+#include "adaptors/framework/kafka/rebalance/folder_mover.hpp"
 
 namespace pilot::adaptors::kafka::rebalance {
 
 namespace {
 
 constexpr std::size_t submitted_at_once = 500;
-constexpr Duration adapt_every = std::chrono::seconds(5);
 
 PartitionKey key(const reassign::Move& move) {
   return {move.topic, move.index};
 }
 
-double seconds(Duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
+}  // namespace
 
-// The median of how long brokers take to answer; what does not answer counts as very long.
-Duration round_trip(const Surroundings& on, const std::set<int>& brokers) {
-  std::vector<Duration> all;
-  for (const int id : brokers) {
-    if (all.size() == 15) break;  // a sample will do
-    const auto took = on.cluster.round_trip(id, Deadline(on.clock, std::chrono::seconds(2)));
-    all.push_back(took.has_value() ? took.value() : Duration(std::chrono::seconds(2)));
+Mover::Mover(const Surroundings& surroundings, Pace& pace, const Observation& start)
+    : on_(surroundings), pace_(pace) {
+  for (const auto& [id, broker] : start.up) {
+    if (broker.folders > 1) with_folders_.insert(id);
   }
-  if (all.empty()) return Duration{0};
-  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
-  return all[all.size() / 2];
 }
 
-// Bytes of all partitions, each counted once.
-double stored(const Observation& seen) {
-  double bytes = 0;
-  for (const auto& partition : seen.partitions) bytes += static_cast<double>(partition.size.count);
-  return bytes;
+void Mover::expect(const std::vector<reassign::Move>& moves) {
+  Bytes bytes;
+  for (const auto& move : moves) bytes.count += move.moved().count;
+  pace_.expect(moves.size(), bytes);
 }
 
-// Brokers that can send and receive at the same time for these moves.
-std::size_t lanes(const std::vector<reassign::Move>& moves) {
+std::size_t Mover::lanes() const {
   std::set<int> from;
   std::set<int> to;
-  for (const auto& move : moves) {
+  for (const auto& move : left_) {
     const auto added = move.added();
     to.insert(added.begin(), added.end());
     if (!added.empty()) from.insert(move.from.front());
@@ -54,54 +45,35 @@ std::size_t lanes(const std::vector<reassign::Move>& moves) {
   return std::max<std::size_t>(1, std::min(from.size(), to.size()));
 }
 
-}  // namespace
-
-Mover::Mover(const Surroundings& surroundings, const Options& options, const Observation& start)
-    : on_(surroundings),
-      options_(options),
-      behind_at_start_(start.out_of_sync),
-      start_(on_.clock.steady()),
-      last_adapted_(start_) {
-  for (const auto& [id, broker] : start.up) up_.insert(id);
-  if (options.throttling == Throttling::fixed) progress_.throttle = options.rate;
-}
-
-// Producers are measured for a second, before anything moves.
-Result<void> Mover::choose_rate() {
-  round_trip(on_, up_);  // makes the connections
-  const auto calm = round_trip(on_, up_);
-  PILOT_TRY(const auto before, observe(on_.cluster, request()));
-  const auto begin = on_.clock.steady();
-  on_.wait(std::chrono::seconds(1));
-  PILOT_TRY(const auto after, observe(on_.cluster, request()));
-  last_adapted_ = on_.clock.steady();
-  stored_then_ = stored(after);
-  policy_.emplace(calm, std::max(0.0, (stored_then_ - stored(before)) / seconds(last_adapted_ - begin)));
-  progress_.throttle = policy_->rate();
-  return ok();
-}
-
-void Mover::expect(const std::vector<reassign::Move>& moves) {
-  progress_.moves += moves.size();
-  for (const auto& move : moves) progress_.total.count += move.moved().count;
-}
-
-Result<void> Mover::set_rate(Rate rate) {
-  for (const int id : up_) {
-    throttled_.insert(id);
-    PILOT_TRY_VOID(throttle_broker(on_.cluster, id, rate, request()));
-  }
-  return ok();
+std::set<PartitionKey> Mover::moving() const {
+  std::set<PartitionKey> keys;
+  for (const auto& move : left_) keys.insert(key(move));
+  return keys;
 }
 
 Result<void> Mover::throttle(const std::vector<reassign::Move>& batch) {
   const bool moves =
       std::any_of(batch.begin(), batch.end(), [](const auto& move) { return !move.added().empty(); });
   if (!moves) return ok();
-  if (options_.throttling == Throttling::automatic && !policy_) PILOT_TRY_VOID(choose_rate());
-  if (!progress_.throttle) return ok();
-  PILOT_TRY_VOID(set_rate(*progress_.throttle));
-  return throttle_topics(on_.cluster, batch, request());
+  PILOT_TRY_VOID(pace_.throttle());
+  return pace_.throttles() ? throttle_topics(on_.cluster, batch, request()) : ok();
+}
+
+// Before the moves: a broker that has a replica already would copy it.
+Result<void> Mover::choose_folders(const std::vector<reassign::Move>& batch) {
+  std::map<int, FolderChanges> changes;  // by broker
+  for (const auto& move : batch) {
+    const reassign::Replica replica{move.topic, move.index, move.size};
+    for (const int id : move.added()) changes[id].coming.push_back(replica);
+    for (const int id : move.from) {
+      if (!contains(move.to, id)) changes[id].leaving.insert(key(move));
+    }
+  }
+  for (const auto& [id, change] : changes) {
+    if (with_folders_.count(id) == 0 || change.coming.empty()) continue;
+    PILOT_TRY_VOID(wish_folders(on_, id, change));
+  }
+  return ok();
 }
 
 Result<void> Mover::submit(const std::vector<reassign::Move>& batch) {
@@ -125,30 +97,16 @@ Result<void> Mover::submit(const std::vector<reassign::Move>& batch) {
 Result<void> Mover::run(const std::vector<reassign::Move>& batch, bool submitted) {
   left_ = batch;
   PILOT_TRY_VOID(throttle(batch));
-  if (!submitted) PILOT_TRY_VOID(submit(batch));
-  PILOT_TRY_VOID(watch());
+  if (!submitted) {
+    PILOT_TRY_VOID(choose_folders(batch));
+    PILOT_TRY_VOID(submit(batch));
+  }
+  PILOT_TRY_VOID(pace_.watch(*this));
   PILOT_TRY_VOID(settle(batch));
-  if (!progress_.throttle) return ok();
+  if (!pace_.throttles()) return ok();
   std::set<std::string> topics;
   for (const auto& move : batch) topics.insert(move.topic);
   return release_topics(on_.cluster, topics, request());
-}
-
-Result<void> Mover::watch() {
-  constexpr Duration often = std::chrono::milliseconds(200);
-  constexpr Duration seldom = std::chrono::seconds(1);
-  auto last_change = on_.clock.steady();
-  std::string cause;
-  for (int looks = 0;; ++looks) {
-    const auto moved = look();
-    if (moved.has_value() && moved.value()) last_change = on_.clock.steady();
-    cause = moved.has_value() ? "" : moved.error().text();
-    report();
-    if (left_.empty()) return ok();
-    if (on_.clock.steady() - last_change >= options_.patience) return stalled(cause);
-    if (!on_.wait(looks < 10 ? often : seldom)) return make_error(ErrorCode::partial, "stopped on request");
-    adapt();
-  }
 }
 
 Result<bool> Mover::look() {
@@ -159,23 +117,20 @@ Result<bool> Mover::look() {
                                          [&](const auto& move) { return going.count(key(move)) != 0; });
   std::set<std::string> finished;  // topics
   for (auto at = end; at != left_.end(); ++at) {
-    done_.count += at->moved().count;
-    ++progress_.moves_done;
+    pace_.finished(at->moved());
     finished.insert(at->topic);
   }
   left_.erase(end, left_.end());
   if (!finished.empty()) PILOT_TRY_VOID(unthrottle(finished));
   PILOT_TRY(const auto more, arrived());
-  const Bytes moved{done_.count + more.count};
-  const bool grew = moved > progress_.moved;
-  progress_.moved = std::max(progress_.moved, moved);
+  const bool grew = pace_.advanced(more);
   return !finished.empty() || grew;
 }
 
 // At once, for a follower that is in sync and falls a message behind is throttled again while it is listed,
 // and producers that want all acknowledgements wait for it (seen: 23 s at 2 MiB/s).
 Result<void> Mover::unthrottle(const std::set<std::string>& topics) {
-  if (!progress_.throttle) return ok();
+  if (!pace_.throttles()) return ok();
   std::vector<reassign::Move> still;
   std::set<std::string> free = topics;
   for (const auto& move : left_) {
@@ -198,54 +153,13 @@ Result<Bytes> Mover::arrived() {
     for (const auto& folder : folders) {
       for (const auto& replica : folder.replicas) {
         const auto size = sizes.find({replica.topic, replica.partition});
-        if (size == sizes.end()) continue;
+        if (size == sizes.end() || replica.future) continue;
         bytes.count +=
             std::min(size->second, static_cast<std::uint64_t>(std::max<std::int64_t>(0, replica.bytes)));
       }
     }
   }
   return bytes;
-}
-
-void Mover::report() {
-  if (!at_start_) at_start_ = progress_.moved;
-  const double took = seconds(on_.clock.steady() - start_);
-  const auto moved = static_cast<double>(progress_.moved.count - at_start_->count);
-  progress_.bytes_per_second = took > 0 ? moved / took : 0;
-  progress_.eta.reset();
-  if (progress_.bytes_per_second > 0) {
-    const auto left =
-        static_cast<double>(progress_.total.count - std::min(progress_.total, progress_.moved).count);
-    progress_.eta = std::chrono::duration_cast<Duration>(
-        std::chrono::duration<double>(left / progress_.bytes_per_second));
-  }
-  on_.reporter.progress(progress_);
-}
-
-void Mover::adapt() {
-  const auto now = on_.clock.steady();
-  if (!policy_ || now - last_adapted_ < adapt_every) return;
-  const double passed = seconds(now - last_adapted_);
-  RatePolicy::Look look{round_trip(on_, up_), false};
-  look.bytes_per_second = static_cast<double>(progress_.moved.count - moved_then_.count) / passed /
-                          static_cast<double>(lanes(left_));
-  const auto seen = observe(on_.cluster, request());
-  if (!seen.has_value()) return;  // watch() tells when that lasts
-  std::set<PartitionKey> moving;
-  for (const auto& move : left_) moving.insert(key(move));
-  for (const auto& at : seen.value().out_of_sync)
-    look.others_fell_behind =
-        look.others_fell_behind || (moving.count(at) == 0 && behind_at_start_.count(at) == 0);
-  look.produced = (stored(seen.value()) - stored_then_) / passed;
-  stored_then_ = stored(seen.value());
-  last_adapted_ = now;
-  moved_then_ = progress_.moved;
-  const auto before = policy_->rate();
-  const auto rate = policy_->next(look);
-  if (rate == before || !set_rate(rate).has_value()) return;
-  progress_.throttle = rate;
-  on_.reporter.step(fmt::format("throttle now {}/s per broker: {}", format_bytes(Bytes{rate}),
-                                rate > before ? "the cluster bears it" : "producers or brokers suffer"));
 }
 
 // Brokers hear of a finished move a moment after the controller; a plan from older lists would move again.
@@ -276,12 +190,11 @@ Result<void> Mover::settle(const std::vector<reassign::Move>& batch) {
   }
 }
 
-Error Mover::stalled(const std::string& cause) const {
+std::string Mover::waiting() const {
   const auto& move = left_.front();
-  auto what = fmt::format(
-      "nothing moved for {}: {} of {} moves wait, the first for partition {} of topic '{}' from {} to {}",
-      format_duration(options_.patience), left_.size(), progress_.moves, move.index, move.topic,
-      fmt::join(move.from, ", "), fmt::join(move.to, ", "));
+  auto what = fmt::format("{} of {} moves wait, the first for partition {} of topic '{}' from {} to {}",
+                          left_.size(), pace_.progress().moves, move.index, move.topic,
+                          fmt::join(move.from, ", "), fmt::join(move.to, ", "));
   if (const auto state = on_.cluster.metadata(request()); state.has_value()) {
     for (const int id : move.added()) {
       const auto& up = state.value().brokers;
@@ -289,8 +202,7 @@ Error Mover::stalled(const std::string& cause) const {
         what += fmt::format("; broker {} is not up", id);
     }
   }
-  if (!cause.empty()) what += "; " + cause;
-  return make_error(ErrorCode::partial, what);
+  return what;
 }
 
 Result<void> Mover::cancel() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "adaptors/framework/kafka/protocol/error_codes.hpp"
+
 namespace pilot::adaptors::kafka::rebalance {
 
 namespace {
@@ -13,6 +15,8 @@ Result<void> observe_disks(protocol::Administrator& cluster, const Deadline& dea
     PILOT_TRY(const auto folders, cluster.log_dirs(id, deadline));
     broker.room = {};
     for (const auto& folder : folders) {
+      if (folder.error != protocol::no_error) continue;
+      ++broker.folders;
       broker.room.count = folder.usable_bytes < 0
                               ? std::numeric_limits<std::uint64_t>::max()
                               : broker.room.count + static_cast<std::uint64_t>(folder.usable_bytes);

@@ -21,6 +21,7 @@ struct BrokerObservation {
   Bytes room;        // free on its volumes; the largest number when it doesn't tell
   Bytes held;        // of replicas
   int replicas = 0;  // in its log directories
+  int folders = 0;   // log directories that are on line
 };
 
 struct Observation {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "adaptors/framework/kafka/rebalance/folder_mover.hpp"
 #include "adaptors/framework/kafka/rebalance/mover.hpp"
 
 namespace pilot::adaptors::kafka::rebalance {
@@ -13,6 +14,15 @@ namespace pilot::adaptors::kafka::rebalance {
 namespace {
 
 using reassign::Role;
+
+struct Movers {
+  Movers(const Surroundings& on, const Options& options, const Observation& start)
+      : pace(on, options, start), between(on, pace, start), within(on, pace) {}
+
+  Pace pace;
+  Mover between;  // brokers
+  FolderMover within;
+};
 
 class Rebalance {
  public:
@@ -23,11 +33,11 @@ class Rebalance {
     PILOT_TRY(auto seen, first_look());
     PILOT_TRY_VOID(check(seen));
     PILOT_TRY(auto plan, make_plan(seen, true));  // refuses before anything is changed
-    Mover mover(on_, options_, seen);
-    auto done = carry_out(std::move(seen), std::move(plan), mover);
-    const auto cleaned = clean_up(mover, !done.has_value());
-    outcome_.progress = mover.progress();
-    if (!done.has_value()) return with_state(done.error(), cleaned, mover.progress());
+    Movers movers(on_, options_, seen);
+    auto done = carry_out(std::move(seen), std::move(plan), movers);
+    const auto cleaned = clean_up(movers, !done.has_value());
+    outcome_.progress = movers.pace.progress();
+    if (!done.has_value()) return with_state(done.error(), cleaned, movers.pace.progress());
     if (!cleaned.has_value()) return make_error(ErrorCode::partial, cleaned.error().text());
     return outcome_;
   }
@@ -110,7 +120,8 @@ class Rebalance {
     return reassign::plan(std::move(brokers), seen.partitions, {balance});
   }
 
-  Result<void> carry_out(Observation seen, reassign::Plan plan, Mover& mover) {
+  Result<void> carry_out(Observation seen, reassign::Plan plan, Movers& movers) {
+    auto& mover = movers.between;
     PILOT_TRY_VOID(set_cordons(seen));
     // A predecessor's throttle would hold for what is taken over.
     if (options_.throttling == Throttling::none) PILOT_TRY_VOID(release());
@@ -129,7 +140,26 @@ class Rebalance {
     }
     PILOT_TRY_VOID(wait_until_empty());
     PILOT_TRY_VOID(elect());
-    return unregister(seen);
+    PILOT_TRY_VOID(unregister(seen));
+    if (options_.drain.empty()) PILOT_TRY_VOID(movers.within.run(with_folders(seen)));
+    return tell_folders(seen);
+  }
+
+  // Kept brokers with several log directories.
+  std::set<int> with_folders(const Observation& seen) const {
+    std::set<int> brokers;
+    for (const auto& [id, broker] : seen.up) {
+      if (broker.folders > 1 && role(id, true) == Role::keep) brokers.insert(id);
+    }
+    return brokers;
+  }
+
+  Result<void> tell_folders(const Observation& seen) {
+    for (const int id : with_folders(seen)) {
+      PILOT_TRY(const auto told, on_.cluster.log_dirs(id, request()));
+      for (const auto& folder : disks(told).folders) outcome_.folders[id][folder.path] = folder.bytes();
+    }
+    return ok();
   }
 
   // Reassignments under way that the plan leaves as they are.
@@ -226,9 +256,9 @@ class Rebalance {
   }
 
   // A broker tells and changes only its own settings, and one that hangs may act on a request later.
-  Result<void> check_throttled(const Mover& mover) {
+  Result<void> check_throttled(const Pace& pace) {
     PILOT_TRY(const auto state, on_.cluster.metadata(request()));
-    auto missing = mover.throttled();
+    auto missing = pace.throttled();
     for (const auto& broker : state.brokers) missing.erase(broker.id);
     if (missing.empty()) return ok();
     return make_error(ErrorCode::partial,
@@ -237,13 +267,14 @@ class Rebalance {
                                   fmt::join(missing, ", ")));
   }
 
-  Result<void> clean_up(Mover& mover, bool failed) {
+  Result<void> clean_up(Movers& movers, bool failed) {
     std::vector<std::string> wrong;
     const auto note = [&](const auto& result, const std::string& what) {
       if (!result.has_value()) wrong.push_back(result.error().while_doing(what).text());
     };
     if (failed) {
-      note(mover.cancel(), "cancelling moves");
+      note(movers.between.cancel(), "cancelling moves");
+      note(movers.within.cancel(), "cancelling moves between log directories");
       for (const int id : options_.drain) {
         const auto state = on_.cluster.metadata(request());
         if (!state.has_value()) break;
@@ -253,7 +284,7 @@ class Rebalance {
       }
     }
     note(release(), "taking off throttles");
-    note(check_throttled(mover), "taking off throttles");
+    note(check_throttled(movers.pace), "taking off throttles");
     if (wrong.empty()) return ok();
     return make_error(ErrorCode::partial, fmt::format("{}", fmt::join(wrong, "; ")), "run it again");
   }

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adaptors/framework/kafka/rebalance/memory_cluster.hpp"
 #include "adaptors/framework/kafka/rebalance/rate_policy.hpp"
+#include "adaptors/framework/kafka/rebalance/test_support.hpp"
 
 namespace pilot::adaptors::kafka::rebalance {
 namespace {
@@ -15,15 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-class Notes final : public Reporter {
- public:
-  void step(const std::string& sentence) override { steps.push_back(sentence); }
-  void progress(const Progress& now) override { looks.push_back(now); }
-  std::vector<std::string> steps;
-  std::vector<Progress> looks;
-};
-
-class KafkaRebalance : public ::testing::Test {
+class KafkaRebalance : public RebalanceFixture {
  protected:
   KafkaRebalance() {
     cluster_.up = {1, 2, 3, 4};
@@ -31,26 +23,6 @@ class KafkaRebalance : public ::testing::Test {
     for (int i = 0; i < 4; ++i) cluster_.add("__consumer_offsets", i, {i + 1, (i + 1) % 4 + 1}, 0);
     options_.drain = {4};
   }
-
-  Result<Outcome> run() {
-    return rebalance({cluster_, clock_, notes_,
-                      [this](Duration duration) {
-                        clock_.advance(duration);
-                        ++waits_;
-                        if (at_wait_) at_wait_(waits_);
-                        cluster_.pass(300);
-                        return !stop_;
-                      }},
-                     options_);
-  }
-
-  MemoryCluster cluster_;
-  ManualClock clock_;
-  Notes notes_;
-  Options options_;
-  std::function<void(int)> at_wait_;
-  int waits_ = 0;
-  bool stop_ = false;
 };
 
 TEST_F(KafkaRebalance, ADrainedBrokerEndsWithNothingAndNothingIsLeftBehind) {

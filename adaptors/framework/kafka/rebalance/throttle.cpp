@@ -14,7 +14,8 @@ using protocol::ConfigChange;
 using protocol::Resource;
 
 const std::vector<std::string> broker_keys{"leader.replication.throttled.rate",
-                                           "follower.replication.throttled.rate"};
+                                           "follower.replication.throttled.rate",
+                                           "replica.alter.log.dirs.io.max.bytes.per.second"};
 const std::vector<std::string> topic_keys{"leader.replication.throttled.replicas",
                                           "follower.replication.throttled.replicas"};
 constexpr auto cordon_key = "cordoned.log.dirs";

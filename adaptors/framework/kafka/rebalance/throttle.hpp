@@ -13,7 +13,8 @@
 
 namespace pilot::adaptors::kafka::rebalance {
 
-// Bytes per second that a broker sends, and that it receives, for replicas that are being moved.
+// Bytes per second that a broker sends, that it receives, and that it copies between its log directories,
+// for replicas that are being moved.
 using Rate = std::uint64_t;
 
 // For moves: the present replicas send, the new ones receive.

@@ -93,6 +93,18 @@ class Lines final : public rebalance::Reporter {
   std::pair<std::uint64_t, std::size_t> said_{0, 0};
 };
 
+// {"1": {"/data/a": 4096}}
+std::string folders_json(const std::map<int, std::map<std::string, Bytes>>& folders) {
+  std::vector<std::string> brokers;
+  for (const auto& [id, paths] : folders) {
+    std::vector<std::string> bytes;
+    for (const auto& [path, held] : paths)
+      bytes.push_back(fmt::format("{}: {}", json_string(path), held.count));
+    brokers.push_back(fmt::format(R"("{}": {{{}}})", id, fmt::join(bytes, ", ")));
+  }
+  return fmt::format("{{{}}}", fmt::join(brokers, ", "));
+}
+
 // "50MB/s", "50MB", "auto", "none".
 Result<void> parse_throttle(std::string text, rebalance::Options& options) {
   options.throttling = text == "auto"   ? rebalance::Throttling::automatic
@@ -165,9 +177,10 @@ Result<std::string> run_rebalance(const std::vector<std::string>& words) {
   const auto& done = outcome.value();
   return fmt::format(
       R"({{"schema": "pilot-kafka.rebalance/1", "event": "done", {}, "drained": [{}], "elected": {}, )"
-      R"("throttles_removed": {}, "unregistered": [{}], "seconds": {:.1f}}})",
+      R"("throttles_removed": {}, "unregistered": [{}], "bytes_by_folder": {}, "seconds": {:.1f}}})",
       numbers(done.progress), fmt::join(options.drain, ", "), done.elected, done.released,
-      fmt::join(done.unregistered, ", "), seconds(system_clock().steady() - start));
+      fmt::join(done.unregistered, ", "), folders_json(done.folders),
+      seconds(system_clock().steady() - start));
 }
 
 Result<std::string> run_unregister(const std::vector<std::string>& words) {
