@@ -35,8 +35,8 @@ struct ClusterStatus {
 struct TopicSpec {
   std::string name;
   int partitions = 1;
-  bool exact = true;                          // false: a topic that exists serves with any number of partitions
-  int replication = -1;                       // -1: the brokers' default
+  bool exact = true;     // false: a topic that exists serves with any number of partitions
+  int replication = -1;  // -1: the brokers' default
   std::map<std::string, std::string> config;  // "max.message.bytes", ...
 };
 

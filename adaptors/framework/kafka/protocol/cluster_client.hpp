@@ -12,7 +12,7 @@
 namespace pilot::adaptors::kafka::protocol {
 
 // Connections are made when needed and again after they broke; what is asked of any broker is asked of the
-// next one when one does not answer; one that is listed and refuses connections is waited for a little.  Every
+// next one when one does not answer; one that is listed and refuses connections is waited for a little. Every
 // request may be repeated without harm, and is.
 class ClusterClient final : public Administrator {
  public:

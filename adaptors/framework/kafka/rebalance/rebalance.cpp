@@ -61,9 +61,9 @@ class Rebalance {
     }
   }
 
-  // What may be different in a moment is waited for.  A broker's metadata may be behind the controller, so that
-  // a partition whose move has just ended still shows the replicas of before and after; and a broker that holds
-  // replicas and is away is most often on its way back.  What stays so is how it is.
+  // What may be different in a moment is waited for.  A broker's metadata may be behind the controller, so
+  // that a partition whose move has just ended still shows the replicas of before and after; and a broker
+  // that holds replicas and is away is most often on its way back.  What stays so is how it is.
   Result<Observation> first_look() {
     const Deadline even(on_.clock, std::chrono::seconds(2));
     const Deadline whole(on_.clock, std::chrono::seconds(30));

@@ -58,15 +58,17 @@ struct Surroundings {
   std::function<bool(Duration)> wait;  // false: the user wants an end
 };
 
-// Works from what it observes only, so it may be killed anywhere and called again:  waits a little for brokers
-// that hold replicas and are away, takes over reassignments that are under way, cordons the brokers to drain, plans, moves in batches under a throttle, looks again
-// until no drained broker is listed or holds anything (topics made meanwhile included), elects preferred
-// leaders, evens out the log directories within each kept broker (reassign/folders.hpp) unless others are
-// emptied, which may be urgent, takes off all throttles, its own and a killed predecessor's, and reads them
-// back. After an error, or when told to stop, what is under way is cancelled, which leaves those partitions
-// where they were; cordons and throttles are taken off too.  Finished moves stay. Errors: usage (the plan is
-// refused; a broker to keep is not up); partial (stopped, stalled for longer than options.patience, a
-// throttle that stays), with the reason; unavailable, timed_out, failed before anything was changed.
+// Works from what it observes only, so it may be killed anywhere and called again:  waits a little for
+// brokers that hold replicas and are away, takes over reassignments that are under way, cordons the brokers
+// to drain, plans, moves in batches under a throttle, looks again until no drained broker is listed or holds
+// anything (topics made meanwhile included), elects preferred leaders, evens out the log directories within
+// each kept broker (reassign/folders.hpp) unless others are emptied, which may be urgent, takes off all
+// throttles, its own and a killed predecessor's, and reads them back.
+// After an error, or when told to stop, what is under way is cancelled, which leaves those partitions where
+// they were; cordons and throttles are taken off too.  Finished moves stay.
+// Errors: usage (the plan is refused; a broker to keep is not up); partial (stopped, stalled for longer than
+// options.patience, a throttle that stays), with the reason; unavailable, timed_out, failed before anything
+// was changed.
 Result<Outcome> rebalance(const Surroundings& surroundings, const Options& options);
 
 // What stands against rebalance() as the cluster is now, with the numbers: more replicas than brokers that
