@@ -436,9 +436,8 @@ struct HeadAgent::Impl {
   }
 
   // Runs a tool that prints a problem, or none.
-  void run_check(const std::string& purpose, const model::Command& command,
+  void run_check(const std::string& purpose, const model::Command& command, Duration longest,
                  std::function<void(const Result<std::string>&)> told) {
-    constexpr Duration longest = std::chrono::seconds(15);
     commands.erase(purpose);
     const auto tell = [this, purpose, told = std::move(told)](const Result<std::string>& problem) {
       loop.post([this, purpose, told, problem] {
@@ -458,7 +457,7 @@ struct HeadAgent::Impl {
   }
 
   void act(const CheckCluster& wanted) {
-    run_check("check " + wanted.framework, wanted.command,
+    run_check("check " + wanted.framework, wanted.command, std::chrono::seconds(15),
               [this, framework = wanted.framework](const auto& problem) {
                 perform(core->checked(framework, problem));
               });
@@ -476,7 +475,8 @@ struct HeadAgent::Impl {
     if (plan.has_error()) return perform(core->move_checked(framework, plan.error()));
     const auto& resize = plan.value().resize;
     if (!resize || !resize->check) return perform(core->move_checked(framework, std::string()));
-    run_check("check moving " + framework, *resize->check,
+    // It may wait for a service that is just starting again.
+    run_check("check moving " + framework, *resize->check, std::chrono::seconds(50),
               [this, framework](const auto& problem) { perform(core->move_checked(framework, problem)); });
   }
 

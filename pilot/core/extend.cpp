@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto head_answers_within = std::chrono::seconds(10);
 constexpr auto shrink_is_planned_within =
-    std::chrono::seconds(60);  // batch system and frameworks are asked before
+    std::chrono::seconds(90);  // batch system and frameworks are asked before
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
   return std::ranges::find(all, one) != all.end();

@@ -42,8 +42,8 @@ class Rebalance {
     return outcome_;
   }
 
-  Result<std::string> objection() const {
-    PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+  Result<std::string> objection() {
+    PILOT_TRY(const auto seen, first_look());
     if (const auto fine = check(seen); fine.has_error()) return fine.error().text();
     const auto plan = make_plan(seen, false);
     return plan.has_value() ? std::string() : plan.error().text();

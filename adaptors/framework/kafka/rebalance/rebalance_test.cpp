@@ -243,6 +243,18 @@ TEST_F(KafkaRebalance, SaysWhatStandsAgainstItAndChangesNothing) {
   for (const int id : {1, 2, 3, 4}) EXPECT_FALSE(cluster_.cordoned(id)) << id;
 }
 
+// A shrink in the second after a broker was killed is no reason to refuse it.
+TEST_F(KafkaRebalance, ABrokerThatIsJustStartingAgainIsNoObjection) {
+  cluster_.up = {1, 3, 4};
+  options_.keep = {1, 2, 3};
+  const auto wait = [&](Duration duration) {
+    clock_.advance(duration);
+    cluster_.up.insert(2);
+    return true;
+  };
+  EXPECT_EQ(objection({cluster_, clock_, notes_, wait}, options_).value(), "");
+}
+
 TEST_F(KafkaRebalance, ASilentClusterIsUnavailable) {
   cluster_.silent = true;
   EXPECT_EQ(objection({cluster_, clock_, notes_, [](Duration) { return true; }}, options_).error().code,
