@@ -81,7 +81,8 @@ pilot::Result<void> check_fixed(const ClientConfig& config, const Properties& fi
 
 }  // namespace
 
-void ClientEvents::complain(rd_kafka_resp_err_t code, std::string_view reason) {
+void ClientEvents::complain(rd_kafka_resp_err_t told, std::string_view reason) {
+  const auto code = cause(told, reason);
   pilot::log::debug("kafka: {}: {}", rd_kafka_err2name(code), reason);
   const std::lock_guard lock(mutex_);
   // "all brokers are down" follows the real reason, and a refused login stays the reason.

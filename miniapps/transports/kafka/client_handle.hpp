@@ -30,7 +30,7 @@ struct ClientEvents {
   std::function<void(rd_kafka_resp_err_t, const rd_kafka_topic_partition_list_t*)>
       on_commit;  // list: may be null
 
-  void complain(rd_kafka_resp_err_t code, std::string_view reason);
+  void complain(rd_kafka_resp_err_t told, std::string_view reason);
   std::optional<Complaint> last_complaint() const;
 
  private:

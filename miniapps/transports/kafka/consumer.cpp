@@ -223,10 +223,10 @@ pilot::Result<std::optional<Message>> KafkaConsumer::take(RawMessage raw) {
   }
   const bool gone =
       raw->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || raw->err == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
-  if (gone || is_final(raw->err))
-    return kafka_error(raw->err, fmt::format("receiving from topic '{}'", options_.topic),
-                       rd_kafka_message_errstr(raw.get()));
-  pilot::log::info("kafka: {}; it is tried again", rd_kafka_message_errstr(raw.get()));
+  const char* reason = rd_kafka_message_errstr(raw.get());
+  if (gone || is_final(cause(raw->err, reason)))
+    return kafka_error(raw->err, fmt::format("receiving from topic '{}'", options_.topic), reason);
+  pilot::log::info("kafka: {}; it is tried again", reason);
   return std::optional<Message>();
 }
 

@@ -89,6 +89,12 @@ bool is_final(rd_kafka_resp_err_t code) {
   }
 }
 
+rd_kafka_resp_err_t cause(rd_kafka_resp_err_t code, std::string_view reason) {
+  const bool lost = reason.find("Local: ") != std::string_view::npos ||
+                    reason.find("SASL send failed") != std::string_view::npos;
+  return code == RD_KAFKA_RESP_ERR__AUTHENTICATION && lost ? RD_KAFKA_RESP_ERR__TRANSPORT : code;
+}
+
 std::string plain_reason(std::string_view librdkafka_text) {
   std::string text(librdkafka_text);
   if (const auto scheme = text.find("://"); scheme != std::string::npos) text.erase(0, scheme + 3);

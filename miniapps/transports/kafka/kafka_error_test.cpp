@@ -18,6 +18,22 @@ TEST(KafkaError, ReasonsLoseLibrdkafkasFrame) {
   EXPECT_EQ(plain_reason("Failed to resolve 'x'"), "Failed to resolve 'x'");
 }
 
+TEST(KafkaError, AConnectionThatIsLostDuringALoginIsNoRefusal) {
+  constexpr auto login = RD_KAFKA_RESP_ERR__AUTHENTICATION;
+  EXPECT_FALSE(
+      is_final(cause(login,
+                     "sasl_plaintext://h:9092/3: SASL PLAIN mechanism handshake failed: Local: Broker "
+                     "transport failure: broker's supported mechanisms: (n/a) (after 1ms in state "
+                     "AUTH_HANDSHAKE)")));
+  EXPECT_FALSE(is_final(
+      cause(login, "h:9092/3: SASL authentication error: SaslAuthenticateRequest failed: Local: Timed out")));
+  EXPECT_TRUE(is_final(cause(
+      login, "h:9092/3: SASL authentication error: Authentication failed: Invalid username or password")));
+  EXPECT_TRUE(is_final(
+      cause(login, "h:9092/3: SASL PLAIN mechanism handshake failed: Broker: Unsupported SASL mechanism")));
+  EXPECT_EQ(cause(RD_KAFKA_RESP_ERR__FATAL, "Local: Fatal error"), RD_KAFKA_RESP_ERR__FATAL);
+}
+
 TEST(KafkaError, SaysWhatToDo) {
   const auto login = kafka_error(RD_KAFKA_RESP_ERR__AUTHENTICATION, "connecting to h:1", "Invalid password");
   EXPECT_EQ(login.code, pilot::ErrorCode::unavailable);
