@@ -105,7 +105,10 @@ Result<void> RunningPilot::ensure_head(Duration timeout) {
   if (auto launched = launch_agent(keeper_of_head()); launched.has_error())
     return unavailable(" and can't be started again: " + launched.error().message);
   PILOT_TRY(const bool answers, head_answers_within(timeout));
-  return answers ? ok() : Result<void>(unavailable(""));
+  if (answers) return ok();
+  // The commonest cause on a cluster: the user's quota is used up, so that nobody can write the event log.
+  const auto writable = folder_.check_writable();
+  return unavailable(writable.has_error() ? ": " + writable.error().message : "");
 }
 
 Result<bool> RunningPilot::head_answers_within(Duration timeout) {

@@ -243,6 +243,14 @@ Result<std::string> PilotFolder::value_of(std::string_view placeholder) const {
   return identity.private_key + identity.certificate;
 }
 
+Result<void> PilotFolder::check_writable() const {
+  const auto probe = path_ / fmt::format(".room-{}", ::getpid());
+  auto written = write_file(probe, std::string(4096, ' '), 0600);  // a block: less may fit into one in use
+  std::error_code ignored;
+  fs::remove(probe, ignored);
+  return written;
+}
+
 Result<Endpoint> PilotFolder::endpoint() const {
   return read_json(path_ / "endpoint.json", [](const Json& json) {
     return Endpoint{json.at("address"),

@@ -77,6 +77,9 @@ class PilotFolder {
   // Errors: not_found (a secret that was never made; tls: in a pilot without encryption).
   Result<std::string> fill_in(std::string_view text) const;
 
+  // Errors: failed (no space, read-only, no permission: what and where).
+  Result<void> check_writable() const;
+
   Result<Endpoint> endpoint() const;
   Result<void> set_endpoint(const Endpoint& endpoint);
 
