@@ -7,6 +7,7 @@ import time
 from lib.soak_places import CONT, KILL, STOP, Failure
 
 SETTLE = 240  # seconds for the pilot to be as it should be after whatever was done to it
+MOST_RESTARTS = 4  # of a service within ten minutes: one less than its policy bears
 PAUSES = [2, 4, 8]  # seconds; a node that is silent for 5 is lost, and comes back
 
 
@@ -33,9 +34,11 @@ class Soak:
                  f"--minutes {self.options.minutes:g} --seed {self.options.seed}", "--- what was done", *self.history]
         return "\n".join(lines)
 
-    def events(self):
-        self.say("--- the pilot's last events")
-        print(self.place.run("pilot", "events", "soak", may_fail=True)[1][-8000:], flush=True)
+    def tell_state(self):
+        for title, words in (("status", ["status", "soak"]), ("last events", ["events", "soak"]),
+                             ("head's log", ["logs", "soak", "head", "-n", "40"])):
+            self.say(f"--- the pilot's {title}")
+            print(self.place.run("pilot", *words, may_fail=True)[1][-8000:], flush=True)
 
     # -- the run --------------------------------------------------------------------------------------------
 
@@ -54,7 +57,7 @@ class Soak:
             self.account_for(source, messages)
             place.run("pilot", "stop", "soak", timeout=180)
         except Failure:
-            self.events()
+            self.tell_state()
             raise
         if left := place.leftovers():
             raise Failure("after 'pilot stop' there is left: " + "; ".join(left))
@@ -80,12 +83,15 @@ class Soak:
         status = self.place.status()
         up = [n for n in status["nodes"] if n["state"] == "up"]
         extensions = [n for n in up if n["allocation"] != "a0"]
-        brokers = [s for s in status["services"] if s["role"] == "broker" and s["state"] == "ready"]
+        # One that ends too often is given up, as its policy says.
+        brokers = [s for s in status["services"]
+                   if s["role"] == "broker" and s["state"] == "ready" and s["restarts"] < MOST_RESTARTS]
         choices = [("kills of the head", lambda: self.kill("the head agent", status["head"]["host"], status["head"]["pid"])),
                    ("kills of an agent", lambda: self.damage_agent(up, self.kill)),
-                   ("kills of a broker", lambda: self.damage_broker(up, brokers, self.kill)),
-                   ("pauses of an agent", lambda: self.damage_agent(up, self.pause)),
-                   ("pauses of a broker", lambda: self.damage_broker(up, brokers, self.pause))]
+                   ("pauses of an agent", lambda: self.damage_agent(up, self.pause))]
+        if brokers:
+            choices += [("kills of a broker", lambda: self.damage_broker(up, brokers, self.kill)),
+                        ("pauses of a broker", lambda: self.damage_broker(up, brokers, self.pause))]
         if len(up) < self.place.most_nodes:
             choices.append(("extensions", self.extend))
         if extensions:

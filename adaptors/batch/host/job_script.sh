@@ -131,10 +131,11 @@ agent_runs() {
 # keep_agent_running PIDFILE COMMAND...: again after a crash, not after it has ended by itself.  Shares
 # `agent` and `told` with its caller's trap.
 keep_agent_running() {
-  local file=$1 code=0 delay=1
+  local file=$1 code=0 delay=1 begun
   shift
   while :; do
     [ -z "$told" ] || return 143
+    begun=$SECONDS
     "$@" 9>&- &
     agent=$!
     [ -z "$told" ] || kill -TERM "$agent"
@@ -146,6 +147,7 @@ keep_agent_running() {
       code=$?
     done
     if [ -n "$told" ] || [ "$code" -lt 128 ] || [ "$code" -eq 140 ]; then return "$code"; fi # 140: end_node's USR2
+    [ $((SECONDS - begun)) -lt 60 ] || delay=1 # it had run well
     say "the agent was killed by signal $((code - 128)); it is started again in $delay s"
     sleep "$delay"
     delay=$((delay < 30 ? delay * 2 : 30))
