@@ -38,7 +38,9 @@ std::string progress_sentence(std::string_view line) {
 }
 
 Result<std::string> problem_of(std::string_view printed) {
-  const Json json = Json::parse(printed, nullptr, false);
+  auto last = printed.substr(0, printed.find_last_not_of('\n') + 1);
+  last = last.substr(last.find_last_of('\n') + 1);
+  const Json json = Json::parse(last, nullptr, false);
   const auto found = json.is_object() ? json.find("problem") : json.end();
   if (!json.is_object() || found == json.end() || !found->is_string())
     return make_error(ErrorCode::failed, fmt::format("its data can't be checked: '{}' was said", printed));

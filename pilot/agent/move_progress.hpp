@@ -13,8 +13,8 @@ namespace pilot::agent {
 // is its own sentence.
 std::string progress_sentence(std::string_view line);
 
-// Of what ClusterPlan::health printed: {"problem": "2 of 9 partitions ..."}.  Errors: failed (something
-// else).
+// Of the last line that ClusterPlan::health printed: {"problem": "2 of 9 partitions ..."}; steps may stand
+// before it.  Errors: failed (something else).
 Result<std::string> problem_of(std::string_view printed);
 
 }  // namespace pilot::agent
