@@ -117,6 +117,22 @@ Row measure(const std::string& name, const Options& options, const std::function
   return row;
 }
 
+// Arithmetic in registers: what two threads can do on this machine, where other users' share of it is felt too.
+Row measure_limit(const Options& options) {
+  std::atomic<double> sink[2][16] = {};  // a cache line and more each
+  Row row = measure("arithmetic in registers", options, [&](int t) {
+    double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (int i = 0; i < 200'000; ++i)
+      for (double& value : x) value = value * 0.999'999 + 1e-6;
+    double sum = 0;
+    for (const double value : x) sum += value;
+    sink[t][0] = sum;
+  });
+  row.goal = "limit";
+  row.reached = true;
+  return row;
+}
+
 Row measure_gridrec_threads(const Options& options) {
   const Scan scan = make_scan(360, 512, 8);
   pk_gridrec_desc desc;
@@ -181,7 +197,7 @@ Row measure_kmeans_threads(int k, int d, int n, const Options& options) {
 }  // namespace
 
 std::vector<Row> measure_threads(const Options& options) {
-  return {measure_gridrec_threads(options), measure_mlem_threads(options),
+  return {measure_limit(options), measure_gridrec_threads(options), measure_mlem_threads(options),
           measure_kmeans_threads(10, 3, 100'000, options), measure_kmeans_threads(100, 32, 20'000, options)};
 }
 
