@@ -11,6 +11,8 @@
 namespace pilot::net {
 namespace {
 
+// A thread of ZeroMQ's that is busy takes one new connection for each 256 messages, and thousands may come.
+constexpr int io_threads = 3;
 constexpr int last_answers_linger_ms = 1000;
 constexpr std::int64_t largest_message = 64 << 20;
 constexpr int most_waiting = 4096;  // connections that are not accepted yet; the kernel may allow less
@@ -27,7 +29,7 @@ std::string z85(const std::string& key) {
 
 struct ControlServer::Impl {
   explicit Impl(std::set<std::string> keys)
-      : context(std::make_shared<ZmqContext>()),
+      : context(std::make_shared<ZmqContext>(io_threads)),
         allowed(std::move(keys)),
         zap(context, ZMQ_REP),
         router(context, ZMQ_ROUTER) {}

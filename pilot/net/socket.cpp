@@ -19,8 +19,9 @@ void check(int result, const char* what) {
 
 }  // namespace
 
-ZmqContext::ZmqContext() : context_(zmq_ctx_new()) {
+ZmqContext::ZmqContext(int io_threads) : context_(zmq_ctx_new()) {
   if (context_ == nullptr) throw std::bad_alloc();
+  check(zmq_ctx_set(context_, ZMQ_IO_THREADS, io_threads), "zmq_ctx_set");
 }
 
 ZmqContext::~ZmqContext() {
@@ -47,9 +48,13 @@ void ZmqSocket::set(int option, const std::string& value) {
   check(zmq_setsockopt(socket_, option, value.data(), value.size()), "zmq_setsockopt");
 }
 
+// By the kernel and not by ZeroMQ's heartbeats: those are messages, and whatever answers them cancels a
+// timer, which ZeroMQ looks for among the timers of all connections.
 void ZmqSocket::miss_silent_peers() {
-  set(ZMQ_HEARTBEAT_IVL, 2000);
-  set(ZMQ_HEARTBEAT_TIMEOUT, 10000);
+  set(ZMQ_TCP_KEEPALIVE, 1);
+  set(ZMQ_TCP_KEEPALIVE_IDLE, 4);   // seconds
+  set(ZMQ_TCP_KEEPALIVE_INTVL, 2);  // seconds
+  set(ZMQ_TCP_KEEPALIVE_CNT, 3);
 }
 
 std::string ZmqSocket::get_string(int option) const {
@@ -74,7 +79,7 @@ void ZmqSocket::receive(EventLoop& loop, std::function<void(Frames)> handler) {
   std::size_t length = sizeof fd;
   check(zmq_getsockopt(socket_, ZMQ_FD, &fd, &length), "zmq_getsockopt");
   readable_ = loop.on_readable(fd, [this] { drain(); });
-  again_ = loop.after(Duration{0}, [this] { drain(); });  // what came before the first wake-up
+  look_again();  // for what came before the first wake-up
 }
 
 bool ZmqSocket::receive_one(Frames& frames) {
@@ -93,6 +98,14 @@ bool ZmqSocket::receive_one(Frames& frames) {
   }
 }
 
+void ZmqSocket::look_again() {
+  if (std::exchange(looks_again_, true)) return;
+  again_ = loop_->after(Duration{0}, [this] {
+    looks_again_ = false;
+    drain();
+  });
+}
+
 void ZmqSocket::drain() {
   if (draining_ || !handler_) return;
   draining_ = true;
@@ -103,7 +116,7 @@ void ZmqSocket::drain() {
     handler_(std::move(frames));
   }
   draining_ = false;
-  if (handled == messages_per_turn) again_ = loop_->after(Duration{0}, [this] { drain(); });
+  if (handled == messages_per_turn) look_again();
 }
 
 bool ZmqSocket::send(const Frames& frames) {
@@ -112,7 +125,7 @@ bool ZmqSocket::send(const Frames& frames) {
     if (zmq_send(socket_, frames[i].data(), frames[i].size(), flags) < 0) return false;
   }
   // Sending may have taken the edge of a message that arrived meanwhile.
-  if (handler_ && !draining_) again_ = loop_->after(Duration{0}, [this] { drain(); });
+  if (handler_ && !draining_) look_again();
   return true;
 }
 

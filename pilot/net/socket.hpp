@@ -12,10 +12,10 @@
 
 namespace pilot::net {
 
-// One I/O thread, ended by the destructor.  Sockets keep it alive.
+// The threads that do the sockets' work, ended by the destructor.  Sockets keep them alive.
 class ZmqContext {
  public:
-  ZmqContext();
+  explicit ZmqContext(int io_threads = 1);
   ~ZmqContext();
   ZmqContext(const ZmqContext&) = delete;
   ZmqContext& operator=(const ZmqContext&) = delete;
@@ -37,7 +37,8 @@ class ZmqSocket {
   void set(int option, int value);
   void set(int option, const std::string& value);
   std::string get_string(int option) const;
-  // A peer that says nothing for ten seconds is gone; ZeroMQ then drops its connection.
+  // The connection of a peer whose machine is gone is dropped: after ten seconds, if nothing is under way on
+  // it.
   void miss_silent_peers();
 
   // 0, or errno of ZeroMQ.
@@ -53,6 +54,7 @@ class ZmqSocket {
   void* get() const { return socket_; }
 
  private:
+  void look_again();
   void drain();
   bool receive_one(Frames& frames);
 
@@ -62,6 +64,7 @@ class ZmqSocket {
   std::function<void(Frames)> handler_;
   EventLoop::Handle readable_, again_;
   bool draining_ = false;
+  bool looks_again_ = false;
 };
 
 }  // namespace pilot::net
