@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -11,6 +12,7 @@
 #include "pilot/base/random.hpp"
 #include "pilot/base/suggest.hpp"
 #include "pilot/net/tls.hpp"
+#include "pilot/store/node_keys.hpp"
 
 namespace pilot::store {
 namespace {
@@ -181,24 +183,23 @@ fs::path PilotFolder::node_file(std::string_view node) const {
 }
 
 Result<net::CurveKeyPair> PilotFolder::keys(std::string_view who) const {
+  int node = 0;
+  if (who.starts_with("node-") &&
+      std::from_chars(who.data() + 5, who.data() + who.size(), node).ec == std::errc{})
+    return read_node_keys(path_ / "keys", node);
   return read_json(path_ / "keys" / (std::string(who) + ".json"), [](const Json& json) {
     return net::CurveKeyPair{json.at("public_key"), json.at("secret_key")};
   });
 }
 
 Result<void> PilotFolder::make_node_keys(int first, int nodes) {
-  for (int node = first; node < first + nodes; ++node)
-    PILOT_TRY_VOID(write_keys(path_ / "keys", fmt::format("node-{}", node)));
-  return ok();
+  return store::make_node_keys(path_ / "keys", first, nodes);
 }
 
-Result<std::vector<std::string>> PilotFolder::public_keys() const {
-  std::vector<std::string> all;
-  for (const std::string& file : entries(path_ / "keys")) {
-    if (file != "client.json" && !file.starts_with("node-")) continue;
-    PILOT_TRY(const net::CurveKeyPair pair, keys(fs::path(file).stem().string()));
-    all.push_back(pair.public_key);
-  }
+Result<std::set<std::string>> PilotFolder::public_keys() const {
+  PILOT_TRY(auto all, public_node_keys(path_ / "keys"));
+  PILOT_TRY(const net::CurveKeyPair client, keys("client"));
+  all.insert(client.public_key);
   return all;
 }
 

@@ -7,7 +7,8 @@
 //       events.lock                      held by the writer of the event log
 //       endpoint.json                    where the head agent listens now, and its process
 //       keys/                            0700, files 0600
-//         head.json client.json node-N.json   CURVE key pairs
+//         head.json client.json          CURVE key pairs
+//         nodes-N.txt                    those of node-N and the nodes that came with it
 //         secrets.json                   passwords that plans name by ${secret:NAME}
 //         ca.json                        certificate authority, with encrypt: true
 //       client/                          what users of the clusters need: client.properties ...
@@ -18,6 +19,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,7 +68,7 @@ class PilotFolder {
   // Keys for the nodes FIRST, FIRST + 1 ... of an extension.
   Result<void> make_node_keys(int first, int nodes);
   // Public keys of all but the head: whom the head allows.
-  Result<std::vector<std::string>> public_keys() const;
+  Result<std::set<std::string>> public_keys() const;
 
   Result<std::map<std::string, std::string>> secrets() const;
   // Makes a random 256-bit secret for each ${secret:NAME} in `text` that there is none for yet.  Only

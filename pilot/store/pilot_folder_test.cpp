@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <set>
 
 #include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
@@ -45,8 +46,39 @@ TEST_F(PilotFolderTest, AllowsTheKeysOfNodesAndClientButNotTheHeads) {
   const PilotFolder folder = create("demo");
   const auto allowed = folder.public_keys().value();
   EXPECT_EQ(allowed.size(), 3u);
-  EXPECT_EQ(std::ranges::count(allowed, folder.keys("head").value().public_key), 0);
-  EXPECT_EQ(std::ranges::count(allowed, folder.keys("node-2").value().public_key), 1);
+  EXPECT_FALSE(allowed.contains(folder.keys("head").value().public_key));
+  EXPECT_TRUE(allowed.contains(folder.keys("node-2").value().public_key));
+}
+
+TEST_F(PilotFolderTest, NodesThatComeTogetherHaveOneFileAndEachItsOwnKeys) {
+  PilotFolder folder = create("demo");
+  const auto second = folder.keys("node-2").value();
+  EXPECT_EQ(folder.keys("node-3").error().code, ErrorCode::not_found);
+  ASSERT_TRUE(folder.make_node_keys(3, 10).has_value());
+  ASSERT_TRUE(folder.make_node_keys(13, 1).has_value());
+  EXPECT_EQ(folder.keys("node-2").value().secret_key, second.secret_key);
+  std::set<std::string> public_keys, secret_keys;
+  for (int node = 1; node <= 13; ++node) {
+    const auto keys = folder.keys("node-" + std::to_string(node)).value();
+    public_keys.insert(keys.public_key);
+    secret_keys.insert(keys.secret_key);
+  }
+  EXPECT_EQ(secret_keys.size(), 13u);
+  public_keys.insert(folder.keys("client").value().public_key);
+  EXPECT_EQ(folder.public_keys().value(), public_keys);
+  EXPECT_EQ(folder.keys("node-14").error().code, ErrorCode::not_found);
+}
+
+TEST_F(PilotFolderTest, DamagedNodeKeysAreNamed) {
+  const PilotFolder folder = create("demo");
+  std::filesystem::resize_file(folder.path() / "keys/nodes-1.txt", 100);
+  EXPECT_TRUE(folder.keys("node-1").has_value());
+  const auto damaged = folder.keys("node-2");
+  ASSERT_FALSE(damaged.has_value());
+  EXPECT_NE(damaged.error().message.find("nodes-1.txt is damaged"), std::string::npos);
+  EXPECT_FALSE(folder.public_keys().has_value());
+  std::ofstream(folder.path() / "keys/nodes-1.txt") << std::string(164, 'x');
+  EXPECT_FALSE(folder.public_keys().has_value());
 }
 
 TEST_F(PilotFolderTest, ANameInUseIsRefusedAndTheFolderStays) {
