@@ -14,7 +14,10 @@
 namespace pilot::store {
 namespace {
 
-constexpr std::uint64_t events_between_snapshots = 1000;
+// A snapshot takes the longer the larger the pilot is, and so is written less often then.
+std::uint64_t events_between_snapshots(const model::PilotState& state) {
+  return std::max<std::uint64_t>(1000, state.processes.size());
+}
 
 std::filesystem::path log_path(const std::filesystem::path& folder) {
   return folder / "events.jsonl";
@@ -169,7 +172,7 @@ Result<void> EventLog::append(std::vector<model::EventBody> bodies) {
   }
   bytes_ += text.size();
   for (const model::Event& event : events) model::apply(state_, event);
-  if (state_.last_sequence - snapshot_at_ >= events_between_snapshots) return write_snapshot();
+  if (state_.last_sequence - snapshot_at_ >= events_between_snapshots(state_)) return write_snapshot();
   return ok();
 }
 

@@ -40,7 +40,7 @@ class EventLog {
 
   const model::PilotState& state() const { return state_; }
 
-  // Writes snapshot.json; done by itself each 1000 events.
+  // Writes snapshot.json; done by itself each 1000 events, of a larger pilot as often as it has processes.
   Result<void> write_snapshot();
 
  private:
