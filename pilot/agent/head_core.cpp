@@ -331,14 +331,14 @@ void HeadCore::notice_end_of_base() {
   if (winding_down()) return;
   bool over = false;
   for (const auto& [id, node] : state_.nodes) {
-    if (node.info.allocation != "a0") continue;
+    if (node.info.allocation != base_allocation) continue;
     if (node.phase == NodePhase::released && node.draining) continue;  // given back
     const auto relaunch = relaunches_.find(id);
     over = node.phase == NodePhase::released || (relaunch != relaunches_.end() && relaunch->second.over);
     if (!over) return;
   }
   if (!over) return;
-  emit(model::AllocationChanged{"a0", model::AllocationPhase::ended, "its job is over"});
+  emit(model::AllocationChanged{base_allocation, model::AllocationPhase::ended, "its job is over"});
   stop_pilot("the job of its base is over");
 }
 

@@ -20,6 +20,8 @@
 
 namespace pilot::agent {
 
+inline constexpr const char* base_allocation = "a0";  // the allocation that a pilot begins with
+
 struct HeadTiming {
   Duration node_silence = std::chrono::seconds(5);  // then a node is lost
   Duration first_relaunch = std::chrono::seconds(1);

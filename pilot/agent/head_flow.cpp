@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "pilot/agent/head_core.hpp"
+#include "pilot/base/contains.hpp"
 #include "pilot/base/units.hpp"
 
 namespace pilot::agent {
@@ -18,8 +19,7 @@ namespace {
 // Those of nodes that are given back may be gone already, with their node.
 bool all_ready(const model::ClusterState& cluster) {
   return std::ranges::all_of(cluster.plan.services, [&](const model::ServiceSpec& spec) {
-    const bool leaves = cluster.plan.resize && std::ranges::find(cluster.plan.resize->draining, spec.node) !=
-                                                   cluster.plan.resize->draining.end();
+    const bool leaves = cluster.plan.resize && contains(cluster.plan.resize->draining, spec.node);
     return leaves || cluster.services.at(spec.id).phase == ServicePhase::ready;
   });
 }
@@ -79,7 +79,7 @@ void HeadCore::await_nodes() {
 bool HeadCore::base_is_up() const {
   return std::ranges::count_if(state_.nodes, [](const auto& entry) {
            const auto& [id, node] = entry;
-           return node.phase == NodePhase::up && node.info.allocation == "a0";
+           return node.phase == NodePhase::up && node.info.allocation == base_allocation;
          }) >= state_.spec.nodes;
 }
 
@@ -221,8 +221,7 @@ std::string HeadCore::problem() const {
   for (const auto& [framework, cluster] : state_.clusters)
     for (const auto& spec : cluster.plan.services) {
       const auto& service = cluster.services.at(spec.id);
-      const bool arrives = service.phase != ServicePhase::failed &&
-                           std::ranges::find(cluster.arriving, spec.id) != cluster.arriving.end();
+      const bool arrives = service.phase != ServicePhase::failed && contains(cluster.arriving, spec.id);
       if (service.phase != ServicePhase::ready && !arrives && !is_leaving(spec.node))
         return says(spec.id, service);
     }

@@ -23,7 +23,7 @@ bool HeadCore::is_being_resized(const std::string& job_id) const {
     const auto found = state_.allocations.find(id);
     return found != state_.allocations.end() && found->second.job_id == job_id;
   };
-  return (growing_ && is_of_job("a0")) || std::ranges::any_of(giving_back_, is_of_job);
+  return (growing_ && is_of_job(base_allocation)) || std::ranges::any_of(giving_back_, is_of_job);
 }
 
 void HeadCore::grow_in_place() {

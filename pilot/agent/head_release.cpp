@@ -8,6 +8,7 @@
 #include <set>
 
 #include "pilot/agent/head_core.hpp"
+#include "pilot/base/contains.hpp"
 
 namespace pilot::agent {
 
@@ -16,12 +17,6 @@ using model::NodePhase;
 using model::PilotPhase;
 
 namespace {
-
-constexpr const char* base = "a0";
-
-bool is_in(const std::vector<std::string>& all, const std::string& one) {
-  return std::ranges::find(all, one) != all.end();
-}
 
 // The first of the groups, in their order, that have `wanted` members together; none: there are no such.
 std::optional<std::vector<std::size_t>> groups_of(const std::vector<std::size_t>& sizes, std::size_t wanted) {
@@ -92,7 +87,7 @@ void HeadCore::refuse_to_shrink(const Error& error) {
 void HeadCore::check_moves() {
   auto leaving = draining_nodes();
   for (const auto& node : shrinking_->nodes)
-    if (!is_in(leaving, node)) leaving.push_back(node);
+    if (!contains(leaving, node)) leaving.push_back(node);
   for (const auto& [framework, cluster] : state_.clusters) {
     const auto spec = std::ranges::find(state_.spec.frameworks, framework, &model::FrameworkSpec::name);
     if (!cluster.ready || spec == state_.spec.frameworks.end()) continue;
@@ -143,7 +138,7 @@ Result<void> HeadCore::may_give_back(const std::string& node) const {
 std::vector<std::string> HeadCore::allocations_by_cost() const {
   std::vector<std::string> names;
   for (const auto& [id, allocation] : state_.allocations)
-    if (id != base && allocation.phase != AllocationPhase::ended) names.push_back(id);
+    if (id != base_allocation && allocation.phase != AllocationPhase::ended) names.push_back(id);
   std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
     const auto& one = state_.allocations.at(a);
     const auto& other = state_.allocations.at(b);
@@ -151,7 +146,7 @@ std::vector<std::string> HeadCore::allocations_by_cost() const {
     const auto other_ends = other.ends_at().value_or(WallTime::max());
     return one_ends != other_ends ? one_ends < other_ends : one.first_node > other.first_node;
   });
-  names.emplace_back(base);
+  names.emplace_back(base_allocation);
   return names;
 }
 
@@ -161,7 +156,8 @@ std::vector<std::string> HeadCore::free_to_go(const std::string& allocation,
   std::vector<std::string> nodes;
   for (const auto& node : usable_nodes()) {
     const auto& state = state_.nodes.at(node);
-    if (state.info.allocation == allocation && !state.draining && !is_in(chosen, node) && may_give_back(node))
+    if (state.info.allocation == allocation && !state.draining && !contains(chosen, node) &&
+        may_give_back(node))
       nodes.insert(nodes.begin(), node);
   }
   return nodes;
@@ -170,11 +166,11 @@ std::vector<std::string> HeadCore::free_to_go(const std::string& allocation,
 // When these go and those that are going, nothing is left of it.
 bool HeadCore::goes_as_a_whole(const std::string& allocation, const std::vector<std::string>& chosen) const {
   const auto nodes = state_.nodes_of(allocation);
-  return allocation != base && !state_.allocations.at(allocation).joins &&
+  return allocation != base_allocation && !state_.allocations.at(allocation).joins &&
          static_cast<int>(nodes.size()) == state_.allocations.at(allocation).nodes &&
          std::ranges::all_of(nodes, [&](const std::string& node) {
            const auto& state = state_.nodes.at(node);
-           return state.phase == NodePhase::released || state.draining || is_in(chosen, node);
+           return state.phase == NodePhase::released || state.draining || contains(chosen, node);
          });
 }
 
@@ -187,7 +183,7 @@ Result<std::vector<std::string>> HeadCore::choose_nodes_to_give_back() const {
   std::vector<std::string> chosen;
   for (const auto& node : shrinking_->wish.nodes) {
     PILOT_TRY_VOID(may_give_back(node));
-    if (!is_in(chosen, node)) chosen.push_back(node);
+    if (!contains(chosen, node)) chosen.push_back(node);
   }
   const auto take = [&chosen](const std::vector<std::string>& nodes, std::size_t count) {
     chosen.insert(chosen.end(), nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(count));
@@ -291,7 +287,7 @@ HeadOutput HeadCore::nodes_returned(const std::string& allocation, const std::ve
   giving_back_.erase(allocation);
   std::vector<std::string> nodes;
   for (const auto& id : state_.nodes_of(allocation))
-    if (std::ranges::find(ranks, state_.nodes.at(id).info.rank) != ranks.end()) nodes.push_back(id);
+    if (contains(ranks, state_.nodes.at(id).info.rank)) nodes.push_back(id);
   if (result.has_value())
     returned(allocation, nodes);
   else

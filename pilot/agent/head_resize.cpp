@@ -53,7 +53,7 @@ void HeadCore::extend(const std::string& peer, const std::string& id, const mode
       peer,
       id,
       {fmt::format("a{}", state_.allocations.size()), wish.nodes, first, wish.walltime, wish.move, {}}};
-  if (wish.in_place) extending_->wish.joins = "a0";
+  if (wish.in_place) extending_->wish.joins = base_allocation;
   out_.effects.push_back(AdmitNodes{first, wish.nodes});
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "pilot/base/contains.hpp"
 #include "pilot/base/suggest.hpp"
 #include "pilot/core/wait_loop.hpp"
 
@@ -14,10 +15,6 @@ namespace {
 constexpr auto head_answers_within = std::chrono::seconds(10);
 constexpr auto shrink_is_planned_within =
     std::chrono::seconds(90);  // batch system and frameworks are asked before
-
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-  return std::ranges::find(all, one) != all.end();
-}
 
 // One that has to be there: a message with no head to read it is no request.
 template <typename Answer>

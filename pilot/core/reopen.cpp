@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "pilot/base/contains.hpp"
 #include "pilot/base/suggest.hpp"
 #include "pilot/base/units.hpp"
 #include "pilot/store/event_log.hpp"
@@ -54,7 +55,7 @@ Result<model::PilotState> stopped_pilot(const std::string& name) {
   const auto all = stopped_of(name, names);
   if (all.empty()) {
     const auto running = store::PilotFolder::names();
-    if (std::ranges::find(running, name) != running.end())
+    if (contains(running, name))
       return make_error(ErrorCode::usage, fmt::format("pilot '{}' was not stopped", name),
                         fmt::format("'pilot stop {}' ends it, or cleans up after it", name));
     return make_error(ErrorCode::not_found, fmt::format("there is no stopped pilot '{}'", name),

@@ -1,7 +1,8 @@
 #include "pilot/model/states.hpp"
 
-#include <algorithm>
 #include <array>
+
+#include "pilot/base/contains.hpp"
 
 namespace pilot::model {
 namespace {
@@ -70,11 +71,6 @@ constexpr std::array service_table = std::to_array<std::pair<ServicePhase, Servi
     {ServicePhase::lost, ServicePhase::waiting},       {ServicePhase::lost, ServicePhase::stopping},
     {ServicePhase::lost, ServicePhase::stopped},       {ServicePhase::lost, ServicePhase::failed},
 });
-
-template <typename Table, typename Phase>
-bool contains(const Table& table, Phase from, Phase to) {
-  return std::ranges::find(table, std::pair{from, to}) != table.end();
-}
 
 }  // namespace
 
@@ -166,16 +162,16 @@ Transitions<ServicePhase> service_transitions() {
 }
 
 bool may_follow(PilotPhase from, PilotPhase to) {
-  return contains(pilot_table, from, to);
+  return contains(pilot_table, std::pair{from, to});
 }
 bool may_follow(AllocationPhase from, AllocationPhase to) {
-  return contains(allocation_table, from, to);
+  return contains(allocation_table, std::pair{from, to});
 }
 bool may_follow(NodePhase from, NodePhase to) {
-  return contains(node_table, from, to);
+  return contains(node_table, std::pair{from, to});
 }
 bool may_follow(ServicePhase from, ServicePhase to) {
-  return contains(service_table, from, to);
+  return contains(service_table, std::pair{from, to});
 }
 
 bool is_final(PilotPhase phase) {

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <map>
 
+#include "pilot/base/contains.hpp"
+
 namespace pilot::adaptors::kafka {
 
 namespace {
@@ -140,7 +142,7 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
     PILOT_TRY(const int number, number_of(node));
     PILOT_TRY(auto controller, server_on(node, "controller", first_controller + number, ports));
     controller.heap = controller_heap;
-    controller.reopened = std::ranges::find(old.controllers, controller.id) != old.controllers.end();
+    controller.reopened = contains(old.controllers, controller.id);
     placement.controllers.push_back(std::move(controller));
   }
   int base_nodes = 0;
@@ -151,7 +153,7 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
     PILOT_TRY(const int number, number_of(node));
     PILOT_TRY(auto broker, server_on(node, "broker", broker_id(old, number), ports));
     PILOT_TRY(broker.heap, broker_heap(options, node, with_controller));
-    broker.reopened = std::ranges::find(old.brokers, broker.id) != old.brokers.end();
+    broker.reopened = contains(old.brokers, broker.id);
     placement.brokers.push_back(std::move(broker));
   }
   placement.replication = std::min(static_cast<int>(placement.brokers.size()), 3);

@@ -7,6 +7,7 @@
 
 #include "adaptors/framework/kafka/kraft_format.hpp"
 #include "adaptors/framework/kafka/server_properties.hpp"
+#include "pilot/base/contains.hpp"
 
 namespace pilot::adaptors::kafka {
 
@@ -187,7 +188,7 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
   std::vector<int> keep, drain;
   bool grows = false;
   for (const auto& broker : placement.brokers) {
-    const bool drains = std::ranges::find(input.draining, broker.node) != input.draining.end();
+    const bool drains = contains(input.draining, broker.node);
     (drains ? drain : keep).push_back(broker.id);
     grows = grows || current_spec(input, "kafka/" + broker.name) == nullptr;
     if (drains)

@@ -9,14 +9,11 @@
 #include <unordered_set>
 
 #include "adaptors/framework/kafka/reassign/load.hpp"
+#include "pilot/base/contains.hpp"
 
 namespace pilot::adaptors::kafka::reassign {
 
 namespace {
-
-bool contains(const std::vector<int>& ids, int id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
 
 // Sorted by id; those that are only known from lists are left as they are.
 Result<void> complete(std::vector<Broker>& brokers, const std::vector<Partition>& partitions) {
