@@ -137,6 +137,7 @@ void HeadCore::failed_in(const std::string& framework, const Error& error) {
 }
 
 HeadOutput HeadCore::launched(const std::string& node, const Result<void>& result) {
+  --launching_;
   const auto found = relaunches_.find(node);
   if (found == relaunches_.end()) return take();  // it has registered already
   Relaunch& relaunch = found->second;
@@ -303,15 +304,21 @@ void HeadCore::stop_pilot(const std::string& reason) {
     emit(model::PilotPhaseChanged{PilotPhase::stopping, reason});
 }
 
+Duration HeadCore::longest_silence() const {
+  return timing_.node_silence + timing_.silence_per_node * state_.nodes.size();
+}
+
 void HeadCore::notice_silence() {
   const SteadyTime now = clock_->steady();
+  const Duration longest = longest_silence();
   std::vector<std::string> silent;
   for (const auto& [id, session] : sessions_)
-    if (now - session.heard > timing_.node_silence) silent.push_back(id);
+    if (now - session.heard > longest) silent.push_back(id);
   for (const auto& id : silent)
-    lose(id, fmt::format("no sign of life for {}", format_duration(timing_.node_silence)));
+    lose(id, fmt::format("no sign of life for {}",
+                         format_duration(std::chrono::floor<std::chrono::seconds>(longest))));
 
-  if (now - started_at_ <= timing_.node_silence) return;
+  if (now - started_at_ <= longest) return;
   std::vector<std::string> absent;
   for (const auto& [id, node] : state_.nodes)
     if (node.phase == NodePhase::up && !sessions_.contains(id)) absent.push_back(id);
@@ -355,10 +362,16 @@ void HeadCore::relaunch_lost_nodes() {
         relaunches_.try_emplace(id, Relaunch{first, timing_.first_relaunch, false, false, {}});
     Relaunch& relaunch = found->second;
     if (is_new) note(fmt::format("starting the agent of {} again", id));
-    if (relaunch.under_way || relaunch.over || now < relaunch.next) continue;
-    relaunch.under_way = true;
-    out_.effects.push_back(LaunchAgent{id, node.info.allocation, node.info.rank});
+    launch(id, node.info.allocation, node.info.rank, relaunch);
   }
+}
+
+void HeadCore::launch(const std::string& node, const std::string& allocation, int rank, Relaunch& relaunch) {
+  if (relaunch.under_way || relaunch.over || clock_->steady() < relaunch.next) return;
+  if (launching_ >= timing_.most_launches) return;
+  relaunch.under_way = true;
+  ++launching_;
+  out_.effects.push_back(LaunchAgent{node, allocation, rank});
 }
 
 }  // namespace pilot::agent

@@ -24,8 +24,11 @@ inline constexpr const char* base_allocation = "a0";  // the allocation that a p
 
 struct HeadTiming {
   Duration node_silence = std::chrono::seconds(5);  // then a node is lost
+  // What is added to it for each node of the pilot: when all connect at once, what one says waits for others.
+  Duration silence_per_node = std::chrono::microseconds(500);
   Duration first_relaunch = std::chrono::seconds(1);
   Duration longest_relaunch = std::chrono::seconds(30);
+  int most_launches = 32;  // of agents, at a time: each has a thread and tools of its own
   Duration lost_while_stopping = std::chrono::seconds(20);  // then a lost node is not waited for
   Duration stop_margin = std::chrono::seconds(15);          // beyond the services' own grace
   Duration release = std::chrono::minutes(2);               // of a node: its data are removed
@@ -109,9 +112,11 @@ class HeadCore {
   void release_node(const std::string& peer, const model::Message& message,
                     const model::NodeReleased& released);
   void stop_pilot(const std::string& reason);
+  Duration longest_silence() const;
   void notice_silence();
   void lose(const std::string& node, std::string reason);
   void relaunch_lost_nodes();
+  void launch(const std::string& node, const std::string& allocation, int rank, Relaunch& relaunch);
   void notice_end_of_base();
 
   // head_flow.cpp: what follows from the state
@@ -207,6 +212,7 @@ class HeadCore {
   };
   std::map<std::string, Check> checks_;                 // by framework
   std::map<std::string, Relaunch> relaunches_;          // by node
+  int launching_ = 0;                                   // of them
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
   std::set<std::string> moving_, giving_back_;          // the same; allocations
   std::set<std::string> warned_;                        // allocations of whose end was told
@@ -227,7 +233,11 @@ class HeadCore {
   std::map<std::string, SteadyTime> grow_after_, growing_since_;  // by allocation
   std::optional<Extending> extending_;                            // its nodes are being admitted
   std::map<std::pair<std::string, std::string>, bool> retired_;   // by framework and node: it is done
-  std::map<std::string, std::vector<std::vector<std::string>>> refused_;  // by framework: nodes no plan fits
+  struct Layout {
+    std::vector<std::string> nodes, draining;
+    bool operator==(const Layout&) const = default;
+  };
+  std::map<std::string, Layout> refused_;  // by framework: what no plan fits
   std::optional<SteadyTime> winding_down_since_, progress_noted_;
   std::map<std::pair<std::string, int>, SteadyTime> stop_deadlines_;  // by framework and stage
   std::set<std::string> given_up_;  // services and nodes that are not waited for

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "pilot/agent/head_harness.hpp"
 
 namespace pilot::agent {
@@ -134,6 +136,45 @@ TEST_F(HeadCoreTest, a_silent_node_is_lost_its_agent_started_again_with_backoff_
   EXPECT_THAT(started("node-2"), IsEmpty());
   pass(10s, {"node-1", "node-2"});
   EXPECT_THAT(effects<LaunchAgent>(), IsEmpty());
+}
+
+// A switch that fails takes hundreds along: each is started by a thread and a tool of its own.
+TEST_F(HeadCoreTest, of_many_lost_nodes_a_few_at_a_time_are_started_again) {
+  boot();
+  for (int number = 3; number <= 102; ++number) {
+    auto info = node("node-" + std::to_string(number), number);
+    info.rank = number - 1;
+    receive(info.id, model::RegisterNode{info, {}});
+  }
+  pass(6s, {"node-1", "node-2"});
+  auto launches = effects<LaunchAgent>();
+  EXPECT_THAT(launches, SizeIs(32));
+  std::set<std::string> launched;
+  for (int rounds = 0; rounds < 4; ++rounds) {
+    for (const auto& launch : launches) {
+      launched.insert(launch.node);
+      take(core_->launched(launch.node, ok()));
+    }
+    pass(1s, {"node-1", "node-2"});
+    launches = effects<LaunchAgent>();
+  }
+  EXPECT_THAT(launched, SizeIs(100));
+}
+
+// Ten thousand that connect to a head that was restarted keep it busy for longer than a node may be silent.
+TEST_F(HeadCoreTest, in_a_large_pilot_silence_is_borne_longer) {
+  std::vector<std::string> all;
+  for (int number = 1; number <= 2000; ++number) {
+    auto info = node("node-" + std::to_string(number), number);
+    info.rank = number - 1;
+    log(model::NodeRegistered{info});
+    all.push_back(info.id);
+  }
+  restart();
+  pass(6s, {});
+  EXPECT_EQ(core_->state().nodes.at("node-2000").phase, NodePhase::up);
+  pass(500ms, {});
+  EXPECT_EQ(core_->state().nodes.at("node-2000").phase, NodePhase::lost);
 }
 
 TEST_F(HeadCoreTest, an_agent_that_ended_before_our_eyes_is_started_again_at_once) {

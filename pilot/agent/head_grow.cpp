@@ -82,11 +82,9 @@ void HeadCore::start_agents_of(const std::string& id, const model::AllocationSta
   for (int rank = 0; rank < allocation.nodes; ++rank) {
     const std::string node = fmt::format("node-{}", allocation.first_node + rank);
     if (state_.nodes.contains(node)) continue;
-    Relaunch& launch =
-        relaunches_.try_emplace(node, Relaunch{now, timing_.first_relaunch, false, false, {}}).first->second;
-    if (launch.under_way || launch.over || now < launch.next) continue;
-    launch.under_way = true;
-    out_.effects.push_back(LaunchAgent{node, id, rank});
+    const auto [found, is_new] =
+        relaunches_.try_emplace(node, Relaunch{now, timing_.first_relaunch, false, false, {}});
+    launch(node, id, rank, found->second);
   }
 }
 

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "pilot/agent/head_core.hpp"
+#include "pilot/base/contains.hpp"
 #include "pilot/base/units.hpp"
 
 namespace pilot::agent {
@@ -20,8 +22,11 @@ using model::PilotPhase;
 
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-  return std::ranges::find(all, one) != all.end();
+// Looked at before lists of nodes are made: there may be thousands, and most of the time nothing is to be
+// done.
+template <typename Condition>
+bool any_node(const model::PilotState& state, Condition condition) {
+  return std::ranges::any_of(state.nodes, [&](const auto& entry) { return condition(entry.second); });
 }
 
 std::vector<std::string> draining_in(const model::ClusterPlan& plan) {
@@ -42,7 +47,7 @@ void HeadCore::extend(const std::string& peer, const std::string& id, const mode
         ErrorCode::failed,
         fmt::format("'{}' is {} and takes no more nodes", state_.spec.name, to_string(state_.phase)),
         fmt::format("'pilot wait {} --for ready' waits until it does", state_.spec.name));
-  if (warned_.contains("a0"))
+  if (warned_.contains(base_allocation))
     return refuse(ErrorCode::failed, fmt::format("the time of '{}' is almost over", state_.spec.name),
                   "start another pilot; what kept its data can be opened again");
   if (extending_) return refuse(ErrorCode::unavailable, "another extension is being asked for", "try again");
@@ -91,24 +96,26 @@ void HeadCore::extension_refused(const model::ExtensionRefused& message) {
 // The base, and extensions of which every node has come; without those that were released.
 std::vector<std::string> HeadCore::usable_nodes() const {
   std::vector<std::string> usable;
-  const auto add = [&](const std::string& id) {
-    const auto node = state_.nodes.find(id);
-    if (node != state_.nodes.end() && node->second.phase != NodePhase::released) usable.push_back(id);
+  const auto add = [&](const std::vector<std::string>& nodes) {
+    std::ranges::copy_if(nodes, std::back_inserter(usable), [&](const std::string& id) {
+      return state_.nodes.at(id).phase != NodePhase::released;
+    });
   };
-  for (int number = 1; number <= state_.spec.nodes; ++number) add(fmt::format("node-{}", number));
+  add(state_.nodes_of(base_allocation));
   std::vector<std::pair<int, std::string>> extensions;
   for (const auto& [id, allocation] : state_.allocations)
-    if (id != "a0") extensions.emplace_back(allocation.first_node, id);
+    if (id != base_allocation) extensions.emplace_back(allocation.first_node, id);
   std::ranges::sort(extensions);
   for (const auto& [first, id] : extensions) {
     const auto nodes = state_.nodes_of(id);
-    if (static_cast<int>(nodes.size()) == state_.allocations.at(id).nodes) std::ranges::for_each(nodes, add);
+    if (static_cast<int>(nodes.size()) == state_.allocations.at(id).nodes) add(nodes);
   }
   return usable;
 }
 
 std::vector<std::string> HeadCore::draining_nodes() const {
   std::vector<std::string> draining;
+  if (!any_node(state_, [](const auto& node) { return node.draining; })) return draining;
   for (const auto& id : usable_nodes())
     if (state_.nodes.at(id).draining) draining.push_back(id);
   return draining;
@@ -139,11 +146,11 @@ void HeadCore::give_back_in_time() {
     if (!ends || allocation.phase == AllocationPhase::ended) continue;
     const Duration lead = std::clamp(*allocation.walltime / 10, timing_.shortest_lead, timing_.longest_lead);
     const Duration left = *ends - clock_->wall();
-    if (id == "a0" && left <= std::min(timing_.last_lead, lead))
+    if (id == base_allocation && left <= std::min(timing_.last_lead, lead))
       return stop_pilot(fmt::format("the time of its base is over in {}", format_duration(left)));
     if (left > lead || !warned_.insert(id).second) continue;
     const std::string reason = fmt::format("the time of {} is over in {}", id, format_duration(left));
-    if (id == "a0")
+    if (id == base_allocation)
       note(fmt::format("{}: then the pilot ends with all its data", reason));
     else
       for (const auto& node : state_.nodes_of(id)) cordon(node, reason);
@@ -162,6 +169,7 @@ bool HeadCore::is_bound(const std::string& node) const {
 // that fails (too few nodes are left), it is tried again after twice the time.
 void HeadCore::do_without_lost_nodes() {
   if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
+  if (!any_node(state_, [](const auto& node) { return node.phase == NodePhase::lost; })) return;
   const SteadyTime now = clock_->steady();
   for (const auto& id : usable_nodes()) {
     const auto& node = state_.nodes.at(id);
@@ -215,22 +223,20 @@ void HeadCore::follow_change(const ClusterEntry& entry) {
 // Asks for a plan when the one there is was made for other nodes.
 void HeadCore::change(const ClusterEntry& entry) {
   const auto& [framework, cluster] = entry;
-  const auto nodes = usable_nodes();
-  const auto draining = draining_nodes();
-  if (nodes == cluster.plan.nodes && draining == draining_in(cluster.plan)) return;
+  const Layout wanted{usable_nodes(), draining_nodes()};
+  if (wanted.nodes == cluster.plan.nodes && wanted.draining == draining_in(cluster.plan)) return;
   const auto refused = refused_.find(framework);
-  if (!planning_.empty() || (refused != refused_.end() && refused->second == std::vector{nodes, draining}))
-    return;
-  refused_[framework] = {nodes, draining};  // until a plan has come that fits
+  if (!planning_.empty() || (refused != refused_.end() && refused->second == wanted)) return;
+  refused_[framework] = wanted;  // until a plan has come that fits
   const auto spec = std::ranges::find(state_.spec.frameworks, framework, &model::FrameworkSpec::name);
   if (spec == state_.spec.frameworks.end()) return;
-  const bool move = std::ranges::all_of(nodes, [&](const std::string& id) {
+  const bool move = std::ranges::all_of(wanted.nodes, [&](const std::string& id) {
     const auto allocation = state_.allocations.find(state_.nodes.at(id).info.allocation);
     return contains(cluster.plan.nodes, id) || allocation == state_.allocations.end() ||
            allocation->second.move;
   });
   planning_.insert(framework);
-  out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, draining, move});
+  out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, wanted.draining, move});
 }
 
 HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view sentence) {

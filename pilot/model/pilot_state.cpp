@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pilot/base/contains.hpp"
+
 namespace pilot::model {
 namespace {
 
@@ -113,8 +115,7 @@ struct Fold {
       const auto before = cluster.services.find(service.id);
       const bool is_new = before == cluster.services.end();
       services[service.id] = is_new ? ServiceState{} : before->second;
-      if (cluster.changing && std::ranges::find(arriving, service.id) != arriving.end())
-        cluster.arriving.push_back(service.id);
+      if (cluster.changing && contains(arriving, service.id)) cluster.arriving.push_back(service.id);
       if (!is_new) continue;
       services[service.id].since = at;
       if (cluster.ready) cluster.arriving.push_back(service.id);
@@ -192,10 +193,12 @@ const ServiceState* PilotState::service_state(std::string_view service_id) const
 }
 
 std::vector<std::string> PilotState::nodes_of(std::string_view allocation) const {
-  std::vector<std::string> ids;
+  std::vector<std::pair<int, const std::string*>> by_rank;
   for (const auto& [node_id, node] : nodes)
-    if (node.info.allocation == allocation) ids.push_back(node_id);
-  std::ranges::sort(ids, {}, [&](const std::string& node_id) { return nodes.at(node_id).info.rank; });
+    if (node.info.allocation == allocation) by_rank.emplace_back(node.info.rank, &node_id);
+  std::ranges::stable_sort(by_rank, {}, [](const auto& entry) { return entry.first; });
+  std::vector<std::string> ids;
+  for (const auto& [rank, node_id] : by_rank) ids.push_back(*node_id);
   return ids;
 }
 

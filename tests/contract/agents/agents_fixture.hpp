@@ -65,7 +65,7 @@ class AgentsFixture : public testing::Test {
     options.pilot_dir = folder_->path();
     options.timing.node_silence = 2s;
     options.timing.first_relaunch = 50ms;
-    options.timing.lost_while_stopping = 2s;
+    options.timing.lost_while_stopping = 3s;  // a silent node is lost, and called back, before it is given up
     options.tick = 20ms;
     head_code_.reset();
     head_ = std::make_unique<HeadAgent>(
