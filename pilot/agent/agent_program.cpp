@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "pilot/agent/environment.hpp"
+#include "pilot/agent/log_limit.hpp"
 #include "pilot/base/log.hpp"
 #include "pilot/base/suggest.hpp"
 #include "pilot/store/pilot_folder.hpp"
@@ -109,13 +110,17 @@ void be_small() {
   ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 }
 
+std::filesystem::path log_of(const std::filesystem::path& pilot_dir, const std::string& who) {
+  return store::PilotFolder(pilot_dir).log_folder() / (who + ".log");
+}
+
 void begin_process(const std::filesystem::path& pilot_dir, const std::string& who) {
   be_small();
   leave_service_environment();
   ::signal(SIGHUP, SIG_IGN);  // the terminal that started us may go
   ::signal(SIGPIPE, SIG_IGN);
   log::set_level(log::Level::info);
-  log::to_file(store::PilotFolder(pilot_dir).log_folder() / (who + ".log"));
+  log::to_file(log_of(pilot_dir, who));
 }
 
 // A head has a connection per node, and the limit that shells set is often 1,024.
@@ -152,6 +157,9 @@ int run_node(NodeOptions options) {
   begin_process(options.pilot_dir, options.node);
   const std::string node = options.node;
   EventLoop loop;
+  // As the logs of services are, the head's among them, by the agent that keeps it.
+  const auto limited =
+      keep_limiting_log(loop, log_of(options.pilot_dir, node), model::ServiceSpec{}.log_limit);
   int code = 1;
   std::unique_ptr<NodeAgent> agent;
   // Before it has made anything that a signal could leave behind; they wait for the loop.

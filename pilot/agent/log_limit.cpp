@@ -9,10 +9,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <utility>
+
+#include "pilot/base/log.hpp"
 
 namespace pilot::agent {
 
 namespace {
+
+constexpr Duration log_look_interval = std::chrono::seconds(10);
 
 struct Descriptor {
   int number;
@@ -41,6 +46,12 @@ Result<bool> limit_log(const std::filesystem::path& path, Bytes limit) {
   if (::ftruncate(log.number, 0) != 0) return failed();
   if (::rename(fresh.c_str(), (path.string() + ".1").c_str()) != 0) return failed();
   return true;
+}
+
+EventLoop::Handle keep_limiting_log(EventLoop& loop, std::filesystem::path path, Bytes limit) {
+  return loop.every(log_look_interval, [path = std::move(path), limit] {
+    if (const auto cut = limit_log(path, limit); cut.has_error()) log::warning("{}", cut.error().text());
+  });
 }
 
 }  // namespace pilot::agent

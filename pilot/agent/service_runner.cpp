@@ -25,7 +25,6 @@ using model::ServicePhase;
 namespace {
 
 constexpr Duration sweep_limit = std::chrono::seconds(5);
-constexpr Duration look_at_log = std::chrono::seconds(10);
 constexpr int tail_lines = 20;
 
 std::string name_of(const model::Command& command) {
@@ -150,10 +149,7 @@ struct ServiceRunner::Impl {
   }
 
   void watch_process() {
-    log_timer = loop.every(look_at_log, [this] {
-      if (const auto cut = limit_log(record.spec.log, record.spec.log_limit); cut.has_error())
-        log::warning("{}: {}", record.spec.id, cut.error().text());
-    });
+    log_timer = keep_limiting_log(loop, record.spec.log, record.spec.log_limit);
     watch.emplace(loop, record.process, [this](const model::ExitStatus& status) { ended(status); });
   }
 

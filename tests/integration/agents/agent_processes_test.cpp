@@ -204,6 +204,20 @@ TEST_F(AgentProcessesTest, stopping_ends_every_process_and_removes_every_scratch
   EXPECT_TRUE(std::filesystem::is_empty(folder_->path() / "nodes"));
 }
 
+// Weeks of what they say, and nobody who removes it.
+TEST_F(AgentProcessesTest, logs_of_agents_that_have_grown_long_are_cut) {
+  ASSERT_TRUE(is_ready());
+  constexpr std::uintmax_t long_log = 40 << 20, limit = 32 << 20;
+  const auto log_of = [&](const std::string& who) { return folder_->log_folder() / (who + ".log"); };
+  for (const char* who : {"head", "node-2"}) std::filesystem::resize_file(log_of(who), long_log);
+  for (const char* who : {"head", "node-2"}) {
+    const auto before = log_of(who).string() + ".1";
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(before); })) << who;
+    EXPECT_EQ(std::filesystem::file_size(before), limit) << who;
+    EXPECT_LT(std::filesystem::file_size(log_of(who)), limit) << who;
+  }
+}
+
 TEST_F(AgentProcessesTest, idle_agents_are_small_and_quiet) {
   ASSERT_TRUE(is_ready());
   std::map<pid_t, Duration> before;
