@@ -18,9 +18,10 @@ void BatchCalls::check_release(const model::PilotState& state, const std::vector
   background_.run(
       [this, questions = std::move(questions), answer = std::move(answer)]() -> std::function<void()> {
         std::map<std::string, Error> refused;
-        for (const auto& [job, part] : questions) {
-          const auto result = ask(job, [&part = part](plugin::BatchAdaptor& system, const BatchJob& one) {
-            return system.can_release(one.request, one.id, part.ranks, part.again);
+        for (const auto& question : questions) {
+          const PartOfAllocation& part = question.second;
+          const auto result = ask(question.first, [&](plugin::BatchAdaptor& system, const BatchJob& job) {
+            return system.can_release(job.request, job.id, part.ranks, part.again);
           });
           if (result.has_error()) refused.emplace(part.allocation, result.error());
         }

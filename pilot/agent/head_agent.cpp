@@ -285,14 +285,13 @@ struct HeadAgent::Impl {
   }
 
   void act(const ReturnNodes& wanted) {
-    const auto& [allocation, ranks, again] = wanted.part;
     batch.call(
-        core->state(), allocation,
-        [ranks = ranks](plugin::BatchAdaptor& system, const BatchJob& job) {
+        core->state(), wanted.part.allocation,
+        [ranks = wanted.part.ranks](plugin::BatchAdaptor& system, const BatchJob& job) {
           return system.release(job.request, job.id, ranks);
         },
-        [this, allocation = allocation, ranks = ranks](const Result<void>& result) {
-          perform(core->nodes_returned(allocation, ranks, result));
+        [this, part = wanted.part](const Result<void>& result) {
+          perform(core->nodes_returned(part.allocation, part.ranks, result));
         });
   }
 

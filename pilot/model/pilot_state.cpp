@@ -196,7 +196,7 @@ std::vector<std::string> PilotState::nodes_of(std::string_view allocation) const
   std::vector<std::pair<int, const std::string*>> by_rank;
   for (const auto& [node_id, node] : nodes)
     if (node.info.allocation == allocation) by_rank.emplace_back(node.info.rank, &node_id);
-  std::ranges::stable_sort(by_rank, {}, [](const auto& entry) { return entry.first; });
+  std::ranges::sort(by_rank, {}, [](const auto& entry) { return entry.first; });
   std::vector<std::string> ids;
   for (const auto& [rank, node_id] : by_rank) ids.push_back(*node_id);
   return ids;
