@@ -43,7 +43,7 @@ check "on the others" test "$(holders)" = "1 2 4"
 unregistered() { grep -q "Replayed UnregisterBrokerRecord(brokerId=$1," "$user_home/.local/state/pilot/pilots/demo/logs/kafka/controller-1.log"; }
 check "it is no longer registered" unregistered 3
 check "its host boots again" "$cluster" boot node03
-check "with nothing of the pilot" test -z "$(on_node node03 sh -c "pgrep -a -u $VC_USER; ls -d /tmp/pilot-* 2>/dev/null")"
+check "with nothing of the pilot" test -z "$(on_node node03 sh -c "pgrep -a -u $VC_USER; ls -d /tmp/pilot-$VC_USER-* 2>/dev/null")"
 
 say "--- while the pilot grows onto it"
 pilot extend demo -N 1 >extend.out 2>&1 &
