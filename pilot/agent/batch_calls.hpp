@@ -32,7 +32,7 @@ class BatchCalls {
   // Calls `answer`, on the loop, with what `work(BatchAdaptor&, const BatchJob&)` makes of an allocation's
   // job.
   template <typename Work, typename Answer>
-  void call(const model::PilotState& state, const std::string& allocation, Work work, Answer answer) {
+  void call(const model::PilotState& state, const std::string& allocation, const Work& work, Answer answer) {
     background_.run(
         [this, job = job_of(state, allocation), work, answer = std::move(answer)]() -> std::function<void()> {
           return [answer, result = ask(job, work)] { answer(result); };

@@ -25,7 +25,8 @@ TEST(MoveProgress, WhatItDoesNotKnowIsPassedOrLeftOut) {
 TEST(MoveProgress, WhatAHealthCheckFound) {
   EXPECT_EQ(problem_of(R"({"schema": "x/1", "problem": "1 of 2 partitions"})").value(), "1 of 2 partitions");
   EXPECT_EQ(problem_of(R"({"problem": ""})").value(), "");
-  EXPECT_EQ(problem_of("{\"event\": \"step\", \"text\": \"waiting\"}\n{\"problem\": \"no\"}\n").value(), "no");
+  EXPECT_EQ(problem_of("{\"event\": \"step\", \"text\": \"waiting\"}\n{\"problem\": \"no\"}\n").value(),
+            "no");
   EXPECT_EQ(problem_of("").error().code, ErrorCode::failed);
   EXPECT_EQ(problem_of(R"({"problem": 1})").error().code, ErrorCode::failed);
   EXPECT_EQ(problem_of("[]").error().code, ErrorCode::failed);

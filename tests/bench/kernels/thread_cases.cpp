@@ -117,7 +117,8 @@ Row measure(const std::string& name, const Options& options, const std::function
   return row;
 }
 
-// Arithmetic in registers: what two threads can do on this machine, where other users' share of it is felt too.
+// Arithmetic in registers: what two threads can do on this machine, where other users' share of it is felt
+// too.
 Row measure_limit(const Options& options) {
   std::atomic<double> sink[2][16] = {};  // a cache line and more each
   Row row = measure("arithmetic in registers", options, [&](int t) {
