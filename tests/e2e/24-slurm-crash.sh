@@ -20,7 +20,7 @@ crash() {
 }
 newest_broker() { status_of demo "[s['id'] for s in d['services'] if s['role'] == 'broker' and s['state'] == 'ready'][-1].split('-')[-1]"; }
 
-check "a pilot starts" pilot start demo --resource slurm -N 4 -t 30m --framework kafka --lost-after 6s \
+check "a pilot starts" pilot start demo --resource slurm -N 4 -t 30m --framework kafka --lost-after 12s \
   --option kafka.move_patience=10s --option kafka.heap=256M
 check "with a topic" pilot topic create demo frames --partitions 6 --replicas 3
 check "and another one" pilot topic create demo bulk --partitions 6 --replicas 3
