@@ -4,12 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pilot/base/event_loop.hpp"
@@ -108,7 +108,7 @@ class Nodes {
       clients_.push_back(std::make_unique<pilot::net::ControlClient>(
           loop, endpoint, head_key, head.folder().keys(id).value(),
           [this, index = number - first](const std::string& text) { hear(index, text); }, contexts_.back()));
-      clients_.back()->send(registration(id, number));
+      clients_.back()->send(registration(number));
     }
   }
 
@@ -127,16 +127,16 @@ class Nodes {
   }
 
  private:
-  static std::string registration(const std::string& id, int number) {
+  static std::string registration(int number) {
     model::NodeInfo info;
-    info.id = id;
+    info.id = fmt::format("node-{}", number);
     info.allocation = "a0";
     info.rank = number - 1;
     info.host = fmt::format("host-{}", number);
     info.address = fmt::format("10.{}.{}.{}", number >> 16, (number >> 8) & 255, number & 255);
     info.cores = 64;
     info.memory.count = 1ULL << 38;
-    info.scratch = "/scratch/pilot/" + id;
+    info.scratch = "/scratch/pilot/" + info.id;
     for (std::uint16_t port = 20000; port < 20033; ++port) info.free_ports.push_back(port);
     info.agent = {number, 1, "boot"};
     return pilot::codec::encode(model::Message{{}, model::RegisterNode{info, {}}});
@@ -150,8 +150,10 @@ class Nodes {
 
   void hear(int i, const std::string& text) {
     ++answers_;
-    if (text.find("\"node_accepted\"") == std::string::npos) return;
     const auto index = static_cast<std::size_t>(i);
+    if (text.find("\"register_again\"") != std::string::npos)  // it was thought lost
+      return clients_[index]->send(registration(first_ + i));
+    if (text.find("\"node_accepted\"") == std::string::npos) return;
     if (!is_accepted_[index]) ++accepted_;
     is_accepted_[index] = true;
   }
@@ -267,16 +269,19 @@ bool run(const std::string& program, int count, Duration steady) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: agents_bench PILOT-AGENT [NODES...]\n");
+    fmt::print(stderr, "usage: agents_bench PILOT-AGENT [--steady SECONDS] [NODES...]\n");
     return 2;
   }
+  Duration steady = 20s;
   std::vector<int> counts;
-  for (int i = 2; i < argc; ++i) counts.push_back(std::atoi(argv[i]));
-  if (counts.empty()) counts = {100, 1000, 10000};
-  bool good = true;
-  for (const int count : counts) {
-    if (count < 1) return 2;
-    good = run(argv[1], count, 20s) && good;
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--steady" && i + 1 < argc)
+      steady = std::chrono::seconds(std::atoi(argv[++i]));
+    else
+      counts.push_back(std::atoi(argv[i]));
   }
+  if (counts.empty()) counts = {100, 1000, 3000, 10000};
+  bool good = steady >= 1s;
+  for (const int count : counts) good = count >= 1 && run(argv[1], count, steady) && good;
   return good ? 0 : 1;
 }
