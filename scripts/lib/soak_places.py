@@ -153,7 +153,7 @@ class SlurmPlace(Place):
         found = []
         for number in range(1, self.hosts + 1):
             host = f"node{number:02d}"
-            for words in (["pgrep", "-a", "-u", self.user], ["find", "/tmp", "/dev/shm", "-maxdepth", "1", "-name", "pilot-*"]):
+            for words in (["pgrep", "-a", "-u", self.user], ["find", "/tmp", "/dev/shm", "-path", f"*/pilot-{self.user}-*"]):
                 text = self.cluster("exec", host, *words, check=False).stdout.strip()
                 found += [f"{host}: {text}"] if text else []
         jobs = self.cluster("exec", "-u", self.user, "head", "squeue", "--noheader", "--me").stdout.strip()

@@ -30,8 +30,9 @@ class Soak:
         return ", ".join(f"{n} {what}" for what, n in sorted(self.count.items()))
 
     def account(self, failure):
-        lines = [f"soak FAILED: {failure}", f"repeat it with: scripts/soak --place {self.place.name} "
-                 f"--minutes {self.options.minutes:g} --seed {self.options.seed}", "--- what was done", *self.history]
+        lines = ["--- what was done", *self.history,
+                 f"repeat it with: scripts/soak --place {self.place.name} --minutes {self.options.minutes:g} --seed {self.options.seed}",
+                 f"soak FAILED: {failure}"]
         return "\n".join(lines)
 
     def tell_state(self):
