@@ -76,17 +76,19 @@ model::PrepareStep format_natively(const plugin::PlanInput& input, const Cluster
   model::PrepareStep step;
   step.command.argv = {tool(input),    "format",  "--config", server.folder + "/server.properties",
                        "--cluster-id", cluster.id};
-  if (!broker) {
-    std::vector<std::string> voters;
-    for (const auto& controller : cluster.placement.controllers)
-      voters.push_back(fmt::format("{}@{}", controller.id, controller.endpoint()));
-    step.command.argv.insert(step.command.argv.end(),
-                             {"--template", detail(input.software, "template"), "--voters",
-                              fmt::format("{}", fmt::join(voters, ","))});
-  }
+  std::vector<std::string> voters;
+  for (const auto& controller : cluster.placement.controllers)
+    voters.push_back(fmt::format("{}@{}", controller.id, controller.endpoint()));
+  auto& argv = step.command.argv;
+  if (!broker) argv.insert(argv.end(), {"--template", detail(input.software, "template")});
+  if (!broker || server.reopened)
+    argv.insert(argv.end(), {"--voters", fmt::format("{}", fmt::join(voters, ","))});
   step.command.directory = server.folder;
-  if (server.reopened) step.command.argv.emplace_back("--existing");
-  step.unless_exists = data_folders(cluster, server).back() + "/meta.properties";
+  if (server.reopened) {
+    argv.emplace_back("--existing");  // the quorum that it holds has other addresses now
+  } else {
+    step.unless_exists = data_folders(cluster, server).back() + "/meta.properties";
+  }
   return step;
 }
 

@@ -200,6 +200,10 @@ TEST(KafkaPlan, DataThatOutliveThePilotAreOpenedByTheNext) {
   EXPECT_THAT(named(second, "kafka/broker-2").directories, ::testing::Contains(folder));
   EXPECT_THAT(named(second, "kafka/broker-2").prepare[0].command.argv, ::testing::Contains("--existing"));
   EXPECT_THAT(named(second, "kafka/controller-1").prepare[0].command.argv, ::testing::Contains("--existing"));
+  EXPECT_EQ(named(second, "kafka/controller-1").prepare[0].unless_exists, "") << "its quorum is moved";
+  EXPECT_EQ(named(second, "kafka/broker-2").prepare[0].command.argv.end()[-2],
+            "1001@" + std::get<model::TcpProbe>(named(second, "kafka/controller-1").ready.probe).address +
+                ":" + std::to_string(named(second, "kafka/controller-1").ports.at("controller")));
   EXPECT_THAT(named(second, "kafka/broker-5").prepare[0].command.argv,
               Not(::testing::Contains("--existing")));
 }

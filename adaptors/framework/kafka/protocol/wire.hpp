@@ -30,6 +30,8 @@ class Writer {
   void classic_string(std::string_view text);  // before flexible versions: int16 length
   void classic_bytes(std::string_view bytes);  // int32 length
 
+  void raw(std::string_view bytes) { out_ += bytes; }
+
   const std::string& text() const { return out_; }
 
  private:
@@ -59,6 +61,8 @@ class Reader {
   std::string classic_string();
   std::string classic_bytes();
   std::size_t classic_array();
+
+  std::string_view raw(std::size_t bytes) { return take(bytes); }
 
   bool failed() const { return failed_; }
   bool at_end() const { return left_.empty(); }

@@ -12,10 +12,11 @@
 namespace pilot::adaptors::kafka {
 
 // format --config server.properties --cluster-id ID [--template bootstrap.checkpoint --voters ID@H:P,...]
-// [--existing]  With --existing, makes nothing: not_found when a directory is not of this cluster yet.  Else
-// prepares the log directories of a broker, or of one of a new quorum's controllers (template and voters
-// then needed).  Directories already of this cluster are left as they are.  Errors: usage; failed, when a
-// directory belongs to another cluster or node or can't be written.
+// [--existing]  With --existing, makes nothing: not_found when a directory is not of this cluster yet; the
+// quorum that is there is moved to the voters' endpoints.  Else prepares the log directories of a broker, or
+// of one of a new quorum's controllers (template and voters then needed).  Directories already of this
+// cluster are left as they are.  Errors: usage; failed, when a directory belongs to another cluster or node
+// or can't be written.
 Result<std::string> run_format(const std::vector<std::string>& words);
 
 // ready --config FILE --broker HOST:PORT --id N [--expect 1,2,3] [--timeout 5s]

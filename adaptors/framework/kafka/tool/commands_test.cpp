@@ -211,11 +211,21 @@ TEST_F(KafkaFormat, KeepsWhatIsFormattedAndRefusesAnothersData) {
 }
 
 TEST_F(KafkaFormat, DataThatShouldBeThereAreNotMadeAnew) {
-  const Words words{"--config", server(4, "broker"), "--cluster-id", "c", "--existing"};
+  const Words words{"--config", server(4, "broker"), "--cluster-id", "c",
+                    "--voters", "1001@n1:1",         "--existing"};
   EXPECT_EQ(run_format(words).error().code, ErrorCode::not_found);
   EXPECT_FALSE(fs::exists(data_ / "meta.properties"));
   ASSERT_TRUE(run_format({"--config", server(4, "broker"), "--cluster-id", "c"}).has_value());
   EXPECT_THAT(run_format(words).value(), HasSubstr(R"("formatted": 0, "kept": 1)"));
+}
+
+TEST_F(KafkaFormat, DataThatAreThereAreMovedToTheirNewAddresses) {
+  ASSERT_TRUE(run_format(quorum(1001)).has_value());
+  auto words = quorum(1001);
+  words.back() = "1001@10.9.9.1:91,1002@10.9.9.2:92", words.push_back("--existing");
+  EXPECT_THAT(run_format(words).value(), HasSubstr(R"("kept": 1, "moved": 1)"));
+  EXPECT_THAT(read_file(snapshot_).value(), HasSubstr("10.9.9.2"));
+  EXPECT_THAT(run_format(words).value(), HasSubstr(R"("kept": 1, "moved": 0)"));
 }
 
 TEST_F(KafkaFormat, RefusesAControllerThatDoesNotVote) {

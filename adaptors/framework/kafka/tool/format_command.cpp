@@ -6,6 +6,7 @@
 #include "adaptors/framework/kafka/kraft_format.hpp"
 #include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
+#include "adaptors/framework/kafka/tool/move_quorum.hpp"
 #include "adaptors/framework/kafka/tool/properties.hpp"
 #include "pilot/base/clock.hpp"
 #include "pilot/base/file.hpp"
@@ -110,7 +111,7 @@ Result<std::string> run_format(const std::vector<std::string>& words) {
   for (const auto& dir : server.log_dirs) {
     if (dir != server.metadata_dir) dirs.push_back(dir);
   }
-  int formatted = 0;
+  int formatted = 0, moved = 0;
   for (std::size_t i = 0; i < dirs.size(); ++i) {
     PILOT_TRY(const bool ours, is_ours(dirs[i], cluster_id, server.node_id));
     if (ours) continue;
@@ -128,9 +129,13 @@ Result<std::string> run_format(const std::vector<std::string>& words) {
         write_file(dirs[i] / "meta.properties", meta_properties(cluster_id, server.node_id, id), 0600));
     ++formatted;
   }
+  if (arguments.has("--existing")) {
+    PILOT_TRY(const auto voters, parse_voters(arguments.text("--voters", "")));
+    PILOT_TRY(moved, move_quorum(server.metadata_dir, voters));
+  }
   return fmt::format(
-      R"({{"schema": "pilot-kafka.format/1", "node": {}, "cluster": {}, "formatted": {}, "kept": {}}})",
-      server.node_id, json_string(cluster_id), formatted, static_cast<int>(dirs.size()) - formatted);
+      R"({{"schema": "pilot-kafka.format/1", "node": {}, "cluster": {}, "formatted": {}, "kept": {}, "moved": {}}})",
+      server.node_id, json_string(cluster_id), formatted, static_cast<int>(dirs.size()) - formatted, moved);
 }
 
 }  // namespace pilot::adaptors::kafka
