@@ -32,6 +32,7 @@ class Parser {
     }
     find_path();
     Invocation invocation{path_, help_};
+    if (!help_) PILOT_TRY_VOID(check_not_empty());
     if (!help_) PILOT_TRY_VOID(check());
     return invocation;
   }
@@ -134,6 +135,19 @@ class Parser {
     if (choices.empty() || word.empty() || std::find(choices.begin(), choices.end(), word) != choices.end())
       return ok();
     return usage(fmt::format("{} can't be '{}'", name, word), suggestion(word, choices));
+  }
+
+  // An empty word is mostly a variable of the shell that is not set: it must not become a default.
+  Result<void> check_not_empty() const {
+    if (path_.back()->hidden) return ok();  // completion has to do with half a line
+    const CLI::App* app = &app_;
+    for (;;) {
+      for (const CLI::Option* option : app->get_options())
+        if (option->count() > 0 && std::ranges::any_of(option->results(), &std::string::empty))
+          return usage(fmt::format("{} must not be empty", option->get_name()));
+      if (app->get_subcommands().empty()) return ok();
+      app = app->get_subcommands().front();
+    }
   }
 
   Result<void> check() const {

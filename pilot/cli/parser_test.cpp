@@ -71,6 +71,13 @@ TEST_F(CommandLine, TheLastValueWinsAndADashDashEndsOptions) {
   EXPECT_EQ(words, (std::vector<std::string>{"start", "--nodes", ""}));
 }
 
+TEST_F(CommandLine, AnEmptyWordIsNoDefault) {
+  EXPECT_EQ(message({"start", "x", "-N", ""}), "--nodes must not be empty; 'prog start --help' explains it");
+  EXPECT_EQ(message({"start", "x", "--framework", "a", "--framework", ""}),
+            "--framework must not be empty; 'prog start --help' explains it");
+  EXPECT_EQ(message({"start", ""}), "NAME must not be empty; 'prog start --help' explains it");
+}
+
 TEST_F(CommandLine, AnArgumentMayBeCalledLikeACommand) {
   const auto parsed = parse(root, {"start", "list", "--json"});
   ASSERT_TRUE(parsed.has_value()) << parsed.error().text();

@@ -69,7 +69,7 @@ std::string summary_of(const model::PilotState& state) {
   std::string pending;
   for (const auto& [id, allocation] : state.allocations)
     if (allocation.phase == model::AllocationPhase::pending && !allocation.reason.empty())
-      pending = fmt::format(" (pending: {})", allocation.reason);
+      pending = fmt::format(" (job {} waits: {})", allocation.job_id, allocation.reason);
   return fmt::format("{} of {} nodes{}{}", up, state.spec.nodes, pending, services_summary(state));
 }
 

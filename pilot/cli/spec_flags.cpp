@@ -61,7 +61,7 @@ std::vector<Option> SpecFlags::batch_flags() {
       {"--mail", "ADDRESS", "who is told when jobs begin, end and fail", &mail_, {}, none, group},
       {"--batch",
        "KEY=VALUE",
-       "any setting under batch: skip=mem, extra=--switches=1; may be repeated",
+       "any setting under batch: skip=mem, extra=--switches=1; may be repeated, also for one key",
        &batch_options_,
        {},
        none,
@@ -90,7 +90,14 @@ Result<void> SpecFlags::add_batch_options(config::LayerInput& input) const {
     if (equals == std::string::npos || equals == 0)
       return config::error_at("--batch", fmt::format("'{}' is not of the form KEY=VALUE", option),
                               "for example skip=mem");
-    input.flags.push_back({{"batch", option.substr(0, equals)}, option.substr(equals + 1), "--batch"});
+    const std::vector<std::string> path{"batch", option.substr(0, equals)};
+    const auto before = std::ranges::find_if(input.flags, [&](const config::FlagSetting& flag) {
+      return flag.path == path && flag.origin == "--batch";
+    });
+    if (before == input.flags.end())
+      input.flags.push_back({path, option.substr(equals + 1), "--batch"});
+    else
+      before->text += "\n" + option.substr(equals + 1);
   }
   return ok();
 }

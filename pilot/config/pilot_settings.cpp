@@ -115,6 +115,22 @@ Result<void> decode_frameworks(const Value* value, model::PilotSpec& spec) {
   return ok();
 }
 
+// `extra: [--switches=1, --licenses=x]` is the same as these one a line.
+Value lists_as_lines(const Value* batch) {
+  if (batch == nullptr) return {};
+  Value texts = *batch;
+  for (Entry& entry : texts.entries) {
+    const auto& items = entry.value.items;
+    if (entry.value.kind != Value::Kind::list ||
+        std::ranges::any_of(items, [](const Value& item) { return item.kind != Value::Kind::scalar; }))
+      continue;
+    std::string lines;
+    for (const Value& item : items) lines += (lines.empty() ? "" : "\n") + item.text;
+    entry.value = Value::scalar(lines, entry.value.origin);
+  }
+  return texts;
+}
+
 void collect_origins(const Value& value, const std::string& key,
                      std::map<std::string, std::string>& origins) {
   if (!key.empty()) origins[key] = value.origin;
@@ -163,14 +179,15 @@ Result<LocatedSpec> decode_pilot_spec(const Value& settings) {
   if (const Value* name = reader.find("name")) PILOT_TRY_VOID(check_pilot_name(spec.name, name->origin));
   PILOT_TRY_VOID(reader.read("resource", spec.resource));
   PILOT_TRY_VOID(reader.read_count("nodes", spec.nodes, 1, most_nodes));
-  PILOT_TRY_VOID(reader.read("walltime", spec.walltime));
+  PILOT_TRY_VOID(reader.read_walltime("walltime", spec.walltime));
   PILOT_TRY_VOID(decode_node(reader.find("node"), spec));
   PILOT_TRY_VOID(decode_network(reader.find("network"), spec.network));
   PILOT_TRY(const MapReader security, MapReader::open(reader.find("security"), "security.", {"encrypt"}));
   PILOT_TRY_VOID(security.read("encrypt", spec.encrypt));
   PILOT_TRY_VOID(reader.read("ready_timeout", spec.ready_timeout));
   PILOT_TRY_VOID(reader.read("lost_after", spec.lost_after));
-  PILOT_TRY(spec.batch, read_texts(reader.find("batch"), "batch."));
+  const Value batch = lists_as_lines(reader.find("batch"));
+  PILOT_TRY(spec.batch, read_texts(&batch, "batch."));
   PILOT_TRY_VOID(decode_frameworks(reader.find("frameworks"), spec));
   collect_origins(settings, "", located.origins);
   return located;

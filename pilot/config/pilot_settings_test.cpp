@@ -52,6 +52,15 @@ frameworks:
   EXPECT_EQ(decoded.value().origins.at("frameworks.kafka.controllers"), "spec.yaml:12:24");
 }
 
+TEST(PilotSettings, ListsUnderBatchAreLines) {
+  const auto decoded = decode("batch: {extra: [--switches=1, \"--comment='a b'\"], skip: [mem, time]}\n");
+  ASSERT_TRUE(decoded.has_value()) << decoded.error().text();
+  EXPECT_EQ(decoded.value().spec.batch.at("extra"), "--switches=1\n--comment='a b'");
+  EXPECT_EQ(decoded.value().spec.batch.at("skip"), "mem\ntime");
+  EXPECT_EQ(message("batch: {extra: {a: b}}\n"),
+            "spec.yaml:1:16: batch.extra must be a single value, not a map");
+}
+
 TEST(PilotSettings, NothingIsTheDefaults) {
   const auto decoded = decode("");
   ASSERT_TRUE(decoded.has_value());
@@ -104,6 +113,7 @@ TEST(PilotSettings, MessagesSayPlaceProblemAndRemedy) {
       {"node: {memory: -1G}\n", "spec.yaml:1:16: node.memory must be a size like 512M or 2G, not '-1G'"},
       {"node: {memory: 5}\n", "spec.yaml:1:16: node.memory must be at least 1M, not '5'"},
       {"walltime: soon\n", "spec.yaml:1:11: walltime must be a time like 90s, 2h30m or 01:30:00, not 'soon'"},
+      {"walltime: 30\n", "spec.yaml:1:11: walltime: '30' may be minutes or seconds; write 30m or 30s"},
       {"walltime: 0\n", "spec.yaml:1:11: walltime must be longer than zero, not '0'"},
       {"security: {encrypt: maybe}\n", "spec.yaml:1:21: security.encrypt must be true or false, not 'maybe'"},
       {"network: {ports: 30-20}\n",

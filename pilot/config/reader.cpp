@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "pilot/base/suggest.hpp"
+#include "pilot/base/walltime.hpp"
 
 namespace pilot::config {
 namespace {
@@ -77,6 +78,18 @@ Result<void> MapReader::read(const std::string& key, std::optional<Duration>& ta
   if (!parsed.has_value()) return wrong_shape(*value, name_of(key), "a time like 90s, 2h30m or 01:30:00");
   if (parsed.value() <= Duration{0}) return wrong_shape(*value, name_of(key), "longer than zero");
   target = parsed.value();
+  return ok();
+}
+
+Result<void> MapReader::read_walltime(const std::string& key, std::optional<Duration>& target) const {
+  const Value* value = find(key);
+  if (value == nullptr || value->kind != Value::Kind::scalar) return read(key, target);
+  const auto time = parse_walltime(value->text);
+  if (time.has_error() && parse_duration(value->text).has_value() && value->text != "0")
+    return error_at(value->origin, fmt::format("{}: {}", name_of(key), time.error().message),
+                    time.error().hint);
+  if (time.has_error() || time.value() <= Duration{0}) return read(key, target);  // says what is wrong
+  target = time.value();
   return ok();
 }
 

@@ -24,6 +24,7 @@ class MapReader {
   Result<void> read(const std::string& key, std::string& target) const;
   Result<void> read(const std::string& key, bool& target) const;
   Result<void> read(const std::string& key, Bytes& target) const;
+  Result<void> read_walltime(const std::string& key, std::optional<Duration>& target) const;
   Result<void> read(const std::string& key, std::optional<Duration>& target) const;  // > 0
   Result<void> read(const std::string& key, Duration& target) const;                 // > 0
   Result<void> read_count(const std::string& key, int& target, int least, int most) const;

@@ -161,9 +161,7 @@ Result<bool> wait_for_extension(const Context& context, RunningPilot& pilot, con
   };
   const auto check = [&]() -> Result<void> {
     if (all_up(pilot.state(), allocation)) return ok();  // its agents tell what there is to tell
-    PILOT_TRY(const auto status, pilot.poll_allocation(allocation));
-    if (status.phase == model::AllocationPhase::pending && !status.reason.empty())
-      context.observer->progress(fmt::format("job {} is pending: {}", status.job_id, status.reason));
+    PILOT_TRY(const auto status, pilot.follow_queue(allocation));
     if (status.phase != model::AllocationPhase::ended) return ok();
     // A job that asked for nodes of another one's is over when it has got them: the head knows.
     if (pilot.state().allocations.at(allocation).joins) return ok();

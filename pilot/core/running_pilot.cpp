@@ -54,6 +54,25 @@ Result<plugin::AllocationStatus> RunningPilot::poll_allocation(const std::string
   return statuses.empty() ? plugin::AllocationStatus{} : statuses.front();
 }
 
+Result<plugin::AllocationStatus> RunningPilot::follow_queue(const std::string& allocation) {
+  PILOT_TRY(auto status, poll_allocation(allocation));
+  const auto found = state_.allocations.find(allocation);
+  if (found == state_.allocations.end() || status.phase == model::AllocationPhase::ended) return status;
+  const bool waits = found->second.phase == model::AllocationPhase::pending;
+  const bool answers = status.phase != model::AllocationPhase::unknown;
+  if (!waits || (found->second.reason == status.reason && (!answers || found->second.phase == status.phase)))
+    return status;
+  // As the head would log it, but there is none before the nodes are.
+  const auto phase = answers ? status.phase : found->second.phase;
+  found->second.phase = phase;
+  found->second.reason = status.reason;
+  if (phase == model::AllocationPhase::pending)
+    context_.observer->event({state_.last_sequence, context_.clock->wall(),
+                              model::AllocationChanged{allocation, phase, status.reason}},
+                             state_);
+  return status;
+}
+
 std::string RunningPilot::over_because() const {
   const auto status = poll_allocation();
   if (!status.has_value() || status.value().phase != model::AllocationPhase::ended) return {};

@@ -28,6 +28,8 @@ class RunningPilot {
   // The base allocation as the adaptor wants to have it named, and what the adaptor says of it.
   Result<plugin::AllocationRequest> request(const std::string& allocation = "a0") const;
   Result<plugin::AllocationStatus> poll_allocation(const std::string& allocation = "a0") const;
+  // The same, put into state(); the observer is told why it waits, each time that changes.
+  Result<plugin::AllocationStatus> follow_queue(const std::string& allocation = "a0");
 
   // Sends a request to the head agent, if one is known and (on this machine) alive: over the network, and
   // if no answer comes from another machine, through the pilot's folder.  It is acted upon once, if at all.

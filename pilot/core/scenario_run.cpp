@@ -285,7 +285,7 @@ Result<void> start_and_process(const Context& context, const ScenarioRequest& re
   PILOT_TRY(RunningPilot pilot, start_pilot(context, request.pilot.spec, request.pilot.origins));
   started = true;
   PILOT_TRY(const bool ready, wait_for(context, pilot, Goal::ready,
-                                       request.pilot.spec.ready_timeout + std::chrono::seconds(30)));
+                                       request.pilot.spec.ready_timeout + std::chrono::seconds(30), true));
   if (!ready) return interrupted();
   result.start_s = seconds_since(*context.clock, begin);
   run.remember(pilot.state());

@@ -69,7 +69,7 @@ std::string last_words(const RunningPilot& pilot) {
 Result<void> check_agents(const Context& context, RunningPilot& pilot) {
   if (!pilot.state().nodes.empty() && pilot.ask(model::GetStatus{}, std::chrono::seconds(2)).has_value())
     return ok();
-  PILOT_TRY(const plugin::AllocationStatus status, pilot.poll_allocation());
+  PILOT_TRY(const plugin::AllocationStatus status, pilot.follow_queue());
   if (status.phase == model::AllocationPhase::ended)
     return make_error(ErrorCode::unavailable,
                       fmt::format("the allocation of '{}' has ended: {}{}", pilot.folder().name(),
@@ -125,7 +125,12 @@ Result<RunningPilot> start_pilot(const Context& context, const model::PilotSpec&
     (void)folder.archive(random_hex(16));  // the name is free again, the logs are kept
     return submitted.error().while_doing(fmt::format("starting pilot '{}'", spec.name));
   }
-  return RunningPilot::open(context, spec.name);
+  PILOT_TRY(RunningPilot pilot, RunningPilot::open(context, spec.name));
+  const auto& base = pilot.state().allocations.at("a0");
+  context.observer->event({pilot.state().last_sequence, context.clock->wall(),
+                           model::AllocationSubmitted{"a0", base.job_id, base.nodes}},
+                          pilot.state());
+  return pilot;
 }
 
 Result<std::vector<std::string>> validate_start(const Context& context, const model::PilotSpec& spec,
@@ -160,10 +165,11 @@ Result<Goal> parse_goal(const std::string& word) {
                     suggestion(word, words));
 }
 
-Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal,
-                      std::optional<Duration> timeout) {
+Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal, std::optional<Duration> timeout,
+                      bool queue_is_free) {
   WaitLoop loop;
   loop.timeout = timeout;
+  loop.queue_is_free = queue_is_free;
   loop.look = [&]() -> Result<bool> {
     const auto followed = pilot.follow();
     if (followed.has_value()) return reached(pilot, goal);

@@ -28,8 +28,9 @@ Result<Goal> parse_goal(const std::string& word);
 
 // Waits until the pilot is (or was passed beyond) the goal; ready counts when it is ready now.  Errors:
 // failed (it failed, with the cause; or ended while something else was waited for), timed_out,
-// unavailable (its agents are gone), usage never.  Interrupted: returns false.
-Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal,
-                      std::optional<Duration> timeout);
+// unavailable (its agents are gone), usage never.  Interrupted: returns false.  `queue_is_free`: the timeout
+// begins when the batch system has given the nodes.
+Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal, std::optional<Duration> timeout,
+                      bool queue_is_free = false);
 
 }  // namespace pilot::core

@@ -31,6 +31,18 @@ model::PilotState without_allocation(model::PilotState state, const std::string&
   return state;
 }
 
+PilotView over_view(const RunningPilot& pilot, const std::string& over) {
+  return {
+      without_allocation(pilot.state(), over), false,
+      fmt::format("{}; nothing of it runs any more, 'pilot stop {}' cleans up", over, pilot.folder().name())};
+}
+
+// There is no head yet, and nothing wrong with that: the batch system has said all there is to say.
+bool waits_in_queue(RunningPilot& pilot) {
+  const auto status = pilot.follow_queue();
+  return status.has_value() && status.value().phase == model::AllocationPhase::pending;
+}
+
 }  // namespace
 
 Result<PilotView> view_pilot(const Context& context, const std::string& name) {
@@ -41,14 +53,11 @@ Result<PilotView> view_pilot(const Context& context, const std::string& name) {
         fmt::format("it has {}", pilot.state().phase == model::PilotPhase::failed ? "failed" : "stopped");
     return view;
   }
-  const std::string over = pilot.over_because();
-  if (!over.empty()) {
-    view.state = without_allocation(std::move(view.state), over);
-    view.note = fmt::format("{}; nothing of it runs any more, 'pilot stop {}' cleans up", over, name);
-    return view;
-  }
+  if (const auto over = pilot.over_because(); !over.empty()) return over_view(pilot, over);
   auto answer = pilot.ask(model::GetStatus{}, answer_within);
   if (!answer.has_value()) {
+    if (waits_in_queue(pilot)) return PilotView{pilot.state(), true, {}};
+    if (const auto over = pilot.over_because(); !over.empty()) return over_view(pilot, over);
     if (auto ensured = pilot.ensure_head(start_within); ensured.has_value()) {
       answer = pilot.ask(model::GetStatus{}, answer_within);
     } else {

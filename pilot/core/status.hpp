@@ -10,7 +10,7 @@ namespace pilot::core {
 
 struct PilotView {
   model::PilotState state;
-  bool live = false;  // told by the head agent now
+  bool live = false;  // told by the head agent now, or by the batch system while it has not begun
   std::string note;   // why not: "the machine was rebooted"
 };
 

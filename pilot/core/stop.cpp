@@ -37,8 +37,9 @@ Result<bool> follow_to_the_end(const Context& context, RunningPilot& pilot) {
 }
 
 // True when the head agent brought the pilot to its end.
-Result<bool> stop_by_head(const Context& context, RunningPilot& pilot) {
+Result<bool> stop_by_head(const Context& context, RunningPilot& pilot, bool queued) {
   auto asked = pilot.ask(model::StopPilot{"pilot stop"}, std::chrono::seconds(3));
+  if (asked.has_error() && queued) return false;  // it never had a head
   if (!asked.has_value()) {
     context.observer->note("the head agent does not answer; starting it again");
     if (auto ensured = pilot.ensure_head(head_timeout); !ensured.has_value()) {
@@ -103,7 +104,7 @@ Result<StopReport> stop_pilot(const Context& context, const std::string& name, c
     if (elsewhere && !options.force && !pilot.ask(model::GetStatus{}, std::chrono::seconds(3)).has_value())
       return make_error(ErrorCode::unavailable, fmt::format("cannot stop '{}': {}", name, status.reason),
                         "stop it there, or give it up with --force");
-    PILOT_TRY(report.by_head, stop_by_head(context, pilot));
+    PILOT_TRY(report.by_head, stop_by_head(context, pilot, status.phase == model::AllocationPhase::pending));
     if (context.observer->interrupted())
       return make_error(ErrorCode::failed, fmt::format("stopping '{}' goes on without this command", name),
                         fmt::format("'pilot wait {} --for stopped' follows it", name));

@@ -41,7 +41,7 @@ class TestFramework final : public plugin::FrameworkAdaptor {
   }
 };
 
-class TestBatch final : public plugin::BatchAdaptor {
+class TestBatch : public plugin::BatchAdaptor {
  public:
   std::string_view name() const override { return "desk"; }
   std::string_view summary() const override { return "a desk"; }

@@ -13,6 +13,7 @@ struct WaitLoop {
   std::function<Result<void>()> check;  // every two seconds: what the log does not say
   std::function<Error(Duration)> late;  // after `timeout`
   std::optional<Duration> timeout;
+  bool queue_is_free = false;  // the timeout begins when the nodes are there
 };
 
 // True: it is so.  False: interrupted.  Errors: those of the functions.

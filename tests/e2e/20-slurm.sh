@@ -17,6 +17,16 @@ check "a start is judged without a job" as_user sh -c 'pilot start x --resource 
 check "in Slurm's words" grep -q 'Slurm: it would start at .* on nodes node\[01-02\] in partition normal' "$user_home/judged"
 check "and no job of them is left" test -z "$(jobs_of_user)"
 
+pilot start later --resource slurm -N 1 -t 20m -p closed --progress plain >"$WORK/queue.log" 2>&1 &
+waiter=$!
+told() { grep -q "allocation a0 pending: PENDING, PartitionDown: the partition starts no jobs now" "$WORK/queue.log"; }
+within 20 "who waits is told why" told
+status=$(pilot status later) || fail "a pilot that waits in the queue is nothing that failed"
+check "and so is who asks" grep -q "^a0 *pending .*PartitionDown" <<<"$status"
+check "its job is taken back" pilot stop later
+wait "$waiter" && fail "a pilot that was stopped got ready"
+check "and gone" test -z "$(jobs_of_user)"
+
 check "the script is shown" as_user sh -c 'pilot start demo --resource slurm -N 2 -t 20m --dry-run >dry'
 check "with what was asked for" grep -q '^#SBATCH --time=20$' "$user_home/dry"
 check "a pilot starts" pilot start demo --resource slurm -N 2 -t 20m --framework kafka
@@ -55,7 +65,7 @@ check "nothing is left" nothing_on_hosts
 
 pilot start gone --resource slurm -N 1 >"$WORK/start.log" 2>&1
 as_user scancel --name pilot-gone
-says_over() { grep -q "is over: CANCELLED" <<<"$(pilot status gone 2>&1)"; }
+says_over() { grep -qE "is over: CANCELLED|CANCELLED.* nothing of it runs any more" <<<"$(pilot status gone 2>&1)"; }
 within 30 "a job that was cancelled by hand is noticed" says_over
 check "and its pilot can be stopped" pilot stop gone
 check "nothing is left" nothing_on_hosts

@@ -1,8 +1,11 @@
 #include "adaptors/batch/host/job_script.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <sstream>
 
 #include "adaptors/batch/host/shell_text.hpp"
@@ -59,6 +62,31 @@ std::string scratch_wanted(const std::string& scratch) {
   return "echo " + (scratch == "memory" ? "/dev/shm" : shell_path(scratch));
 }
 
+bool is_subnet(const std::string& text) {
+  const auto slash = text.find('/');
+  in_addr address{};
+  int bits = -1;
+  const char* end = text.data() + text.size();
+  const auto number = std::from_chars(text.data() + slash + 1, end, bits);
+  return number.ec == std::errc{} && number.ptr == end && bits >= 0 && bits <= 32 &&
+         inet_pton(AF_INET, text.substr(0, slash).c_str(), &address) == 1;
+}
+
+// The name of an interface has up to 15 letters that a shell and a person can read.
+bool is_interface(const std::string& text) {
+  return text.size() <= 15 && std::ranges::all_of(text, [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                  std::string_view("_.:@-").find(c) != std::string_view::npos;
+         });
+}
+
+Result<void> check_network(const std::string& network) {
+  const bool good = network.find('/') == std::string::npos ? is_interface(network) : is_subnet(network);
+  if (good) return ok();
+  return make_error(ErrorCode::usage, fmt::format("batch.network can't be '{}'", network),
+                    "an interface (ib0), a subnet (10.0.0.0/8), or auto; 'ip -4 addr' lists them");
+}
+
 }  // namespace
 
 std::string option(const model::PilotSpec& spec, const std::string& name) {
@@ -95,10 +123,11 @@ std::vector<std::string> extra_words(const model::PilotSpec& spec, std::string_v
 Result<void> check_script_options(const model::PilotSpec& spec,
                                   const std::vector<std::string_view>& directives) {
   for (const auto& [name, value] : spec.batch)
-    if (name != "prologue" && name != "extra" && has_control_characters(value))
+    if (name != "prologue" && name != "extra" && name != "skip" && has_control_characters(value))
       return make_error(ErrorCode::usage, fmt::format("batch.{} has control characters", name));
   if (has_control_characters(spec.scratch))
     return make_error(ErrorCode::usage, "node.scratch has control characters");
+  PILOT_TRY_VOID(check_network(option(spec, "network")));
   const std::vector<std::string> known(directives.begin(), directives.end());
   for (const std::string& word : words_of(option(spec, "skip")))
     if (std::find(known.begin(), known.end(), word) == known.end())

@@ -32,6 +32,7 @@ address_within() {
   local mask=$((0xffffffff << (32 - ${1#*/}) & 0xffffffff)) net address
   net=$(ip_number "${1%/*}")
   addresses | while read -r _ address; do
+    case $1:$address in 127.*) ;; *:127.*) continue ;; esac # nobody else comes there
     if [ $(($(ip_number "$address") & mask)) -eq $((net & mask)) ]; then
       echo "$address"
       break

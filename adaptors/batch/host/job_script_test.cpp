@@ -277,6 +277,19 @@ TEST(ScriptOptionsTest, RefusesWhatMakesNoSense) {
   EXPECT_FALSE(check_script_options(spec, {}).has_value());
 }
 
+TEST(ScriptOptionsTest, ANetworkIsAnInterfaceOrASubnet) {
+  model::PilotSpec spec;
+  for (const char* good : {"auto", "ib0", "bond0.12", "10.0.0.0/8", "0.0.0.0/0"}) {
+    spec.batch["network"] = good;
+    EXPECT_TRUE(check_script_options(spec, {}).has_value()) << good;
+  }
+  for (const char* bad : {"10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "10.0.0.0/8x", "/8", "a b;c", "ib0,ib1",
+                          "interface-of-16-"}) {
+    spec.batch["network"] = bad;
+    EXPECT_TRUE(check_script_options(spec, {}).has_error()) << bad;
+  }
+}
+
 TEST(ExitRecordTest, Parses) {
   const auto record = parse_exit_record("12.head 0 1795980950 told to end\n");
   ASSERT_TRUE(record.has_value());

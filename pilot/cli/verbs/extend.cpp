@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "pilot/base/walltime.hpp"
 #include "pilot/cli/output.hpp"
 #include "pilot/cli/signals.hpp"
 #include "pilot/cli/status_view.hpp"
@@ -35,10 +36,13 @@ Result<int> whole_number(const std::string& text, const std::string& flag) {
                     "a whole number from 1");
 }
 
-Result<std::optional<Duration>> time_or_none(const std::string& text, const std::string& flag) {
+Result<std::optional<Duration>> time_or_none(const std::string& text, const std::string& flag,
+                                             Result<Duration> (*parse)(std::string_view) = parse_duration) {
   if (text.empty()) return std::optional<Duration>();
-  const auto time = parse_duration(text);
+  const auto time = parse(text);
   if (time.has_error()) return time.error().while_doing(flag);
+  if (time.value() <= Duration{0})
+    return make_error(ErrorCode::usage, fmt::format("{} must be longer than zero, not '{}'", flag, text));
   return std::optional<Duration>(time.value());
 }
 
@@ -54,7 +58,7 @@ void print_state(Session& session, const core::RunningPilot& pilot) {
 Result<int> run_extend(Session& session, const ExtendFlags& flags) {
   core::ExtendOptions options;
   PILOT_TRY(options.nodes, whole_number(flags.nodes.empty() ? "1" : flags.nodes, "--nodes"));
-  PILOT_TRY(options.walltime, time_or_none(flags.walltime, "--time"));
+  PILOT_TRY(options.walltime, time_or_none(flags.walltime, "--time", parse_walltime));
   PILOT_TRY(const auto timeout, time_or_none(flags.timeout, "--timeout"));
   options.move = !flags.no_move;
   options.in_place = flags.in_place;

@@ -96,7 +96,8 @@ void say_what_next(const core::RunningPilot& pilot, const Progress& progress) {
 Result<int> wait_until_ready(Session& session, const core::Context& context, core::RunningPilot& pilot,
                              Progress& progress) {
   const std::string name = pilot.state().spec.name;
-  auto ready = core::wait_for(context, pilot, core::Goal::ready, pilot.state().spec.ready_timeout + margin);
+  auto ready =
+      core::wait_for(context, pilot, core::Goal::ready, pilot.state().spec.ready_timeout + margin, true);
   progress.finish();
   if (!ready.has_value()) {
     const core::Failure failure = core::failure_of(pilot.state());

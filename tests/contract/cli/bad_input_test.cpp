@@ -50,6 +50,16 @@ TEST_F(BadInput, ResourceFrameworkAndOption) {
           {"frameworks", "install", "kafak"});
 }
 
+TEST_F(BadInput, WhatIsSetTwiceUnderBatchIsTwoLines) {
+  const Outcome shown =
+      run({"start", "demo", "--resource", "slurm", "--dry-run", "--batch", "extra=--switches=1", "--batch",
+           "extra=--licenses=x", "--batch", "skip=mem", "--batch", "skip=exclusive"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_NE(shown.out.find("#SBATCH --switches=1\n#SBATCH --licenses=x\n"), std::string::npos) << shown.out;
+  EXPECT_EQ(shown.out.find("#SBATCH --mem"), std::string::npos) << shown.out;
+  EXPECT_EQ(shown.out.find("#SBATCH --exclusive"), std::string::npos) << shown.out;
+}
+
 TEST_F(BadInput, NumbersAndSizes) {
   refuses(2, "pilot: --nodes: nodes must be at least 1, not 0\n", {"start", "demo", "--nodes", "0"});
   refuses(2, "pilot: --nodes: nodes must be at least 1, not -2\n", {"start", "demo", "--nodes", "-2"});
@@ -59,6 +69,10 @@ TEST_F(BadInput, NumbersAndSizes) {
           {"start", "demo", "-N", "65"});
   refuses(2, "pilot: --memory: node.memory must be a size like 512M or 2G, not 'lots'\n",
           {"start", "demo", "--memory", "lots"});
+  refuses(2, "pilot: --walltime: walltime: '30' may be minutes or seconds\nhint: write 30m or 30s\n",
+          {"start", "demo", "-t", "30"});
+  refuses(2, "pilot: --nodes must not be empty\nhint: 'pilot start --help' explains it\n",
+          {"start", "demo", "-N", ""});
   environment["PILOT_NODES"] = "0";
   refuses(2, "pilot: PILOT_NODES: nodes must be at least 1, not 0\n", {"start", "demo"});
   environment.erase("PILOT_NODES");
