@@ -60,6 +60,21 @@ TEST_F(HeadCoreTest, boots_stage_by_stage_until_ready) {
   EXPECT_TRUE(core_->state().clusters.at("fake").ready);
 }
 
+TEST_F(HeadCoreTest, an_early_service_starts_along_with_the_stage_before_its_own_and_no_sooner) {
+  enroll("node-1");
+  enroll("node-2");
+  auto three_stages = plan();
+  three_stages.services[1].early = true;
+  three_stages.services[2].early = true;
+  three_stages.services[2].stage = 2;
+  take(core_->planned("fake", three_stages));
+  EXPECT_THAT(started("node-1"), ElementsAre("fake/controller", "fake/worker-1"));
+  EXPECT_THAT(started("node-2"), IsEmpty());
+  report("node-1", "fake/worker-1", ServicePhase::starting);
+  report("node-1", "fake/controller", ServicePhase::ready);
+  EXPECT_THAT(started("node-2"), ElementsAre("fake/worker-2"));
+}
+
 TEST_F(HeadCoreTest, a_stage_that_was_started_stays_wanted_when_the_one_before_falls_back) {
   enroll("node-1");
   enroll("node-2");

@@ -140,14 +140,14 @@ void HeadCore::bring_up(const ClusterEntry& entry) {
   if (probing_.insert(framework).second) out_.effects.push_back(ProbeCluster{framework, cluster.plan.ready});
 }
 
-// A service runs when the stages before its own are ready; once it was started it stays wanted.
-// `stage`: the cluster's current one.
+// A service runs when the stages before its own are ready, an early one when the one before begins; once it
+// was started it stays wanted.  `stage`: the cluster's current one.
 bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service,
                          int stage) const {
   const auto phase = cluster.services.at(service.id).phase;
   if (winding_down()) return is_active(service);  // it is stopped in its turn, by name
   if (is_leaving(service.node)) return false;
-  return phase != ServicePhase::planned || service.stage <= stage;
+  return phase != ServicePhase::planned || service.stage - (service.early ? 1 : 0) <= stage;
 }
 
 std::vector<std::string> HeadCore::wanted_on(const std::string& node) const {

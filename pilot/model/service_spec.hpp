@@ -80,10 +80,11 @@ struct RestartPolicy {
 };
 
 struct ServiceSpec {
-  std::string id;    // "kafka/broker-2"
-  std::string role;  // "broker"
-  std::string node;  // id of the node it runs on
-  int stage = 0;     // stages start one after the other and stop in the opposite order
+  std::string id;      // "kafka/broker-2"
+  std::string role;    // "broker"
+  std::string node;    // id of the node it runs on
+  int stage = 0;       // stages start one after the other and stop in the opposite order
+  bool early = false;  // started along with the stage before, for which it waits by itself
   Command command;
   std::vector<std::string> directories;  // made (0700) before the files are written
   std::vector<FileSpec> files;

@@ -134,6 +134,7 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   spec.node = server.node;
   spec.bound = !broker;  // the voters are set when the cluster is made
   spec.stage = broker ? 1 : 0;
+  spec.early = broker;  // its JVM starts while the controller's does; it asks again until that one listens
   spec.command = server_command(input, server, broker);
   spec.directories = data_folders(cluster, server);
   spec.directories.insert(spec.directories.begin(), server.folder);

@@ -7,9 +7,9 @@
 
 namespace pilot::adaptors::kafka {
 
-// Controllers in stage 0, ready when they accept connections; brokers in stage 1, ready when they answer
-// Metadata to an authenticated client and list themselves.  The cluster is ready when a broker lists all.
-// Errors: usage.
+// Controllers in stage 0, ready when they accept connections; brokers in stage 1 but early, ready when they
+// answer Metadata to an authenticated client and list themselves.  The cluster is ready when a broker lists
+// all. Errors: usage.
 Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input);
 
 }  // namespace pilot::adaptors::kafka

@@ -46,8 +46,8 @@ std::string text_of(const std::vector<model::FileSpec>& files) {
 }
 
 std::string text_of(const model::ServiceSpec& service) {
-  auto out =
-      fmt::format("service {} ({}) on {}, stage {}\n", service.id, service.role, service.node, service.stage);
+  auto out = fmt::format("service {} ({}) on {}, stage {}{}\n", service.id, service.role, service.node,
+                         service.stage, service.early ? ", early" : "");
   out += fmt::format("  run in {}:\n    {}\n", service.command.directory,
                      fmt::join(service.command.argv, "\n    "));
   out += fmt::format("  directories: {}\n", fmt::join(service.directories, " "));
