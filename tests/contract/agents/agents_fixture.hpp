@@ -14,6 +14,7 @@
 #include "pilot/agent/head_agent.hpp"
 #include "pilot/agent/node_agent.hpp"
 #include "pilot/agent/test_support.hpp"
+#include "pilot/base/file.hpp"
 #include "pilot/base/random.hpp"
 #include "pilot/codec/codec.hpp"
 #include "pilot/net/control_client.hpp"
@@ -92,6 +93,11 @@ class AgentsFixture : public testing::Test {
     options.timing.repeat_into_silence = 200ms;
     options.timing.look_around = 100ms;
     options.timing.link = {.first_looks = 10ms, .looks = 20ms, .silence = 300ms, .renewal = 2s};
+    if (number == 1 && !head_program_.empty()) {
+      options.keep_head = true;
+      options.agent_program = head_program_;
+      options.timing.head_end = 1h;
+    }
     auto agent =
         NodeAgent::begin(loop_, system_clock(), options, [this, number](int code) { codes_[number] = code; });
     ASSERT_TRUE(agent.has_value()) << agent.error().text();
@@ -193,6 +199,7 @@ class AgentsFixture : public testing::Test {
   std::optional<int> head_code_;
   std::map<int, int> codes_;
   bool relaunch_ = true;
+  std::filesystem::path head_program_;  // what node-1 starts as the head it keeps, beside the real one here
 };
 
 }  // namespace pilot::agent::test

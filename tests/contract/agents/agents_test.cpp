@@ -244,6 +244,20 @@ TEST_F(AgentsTest, an_agent_whose_job_is_cancelled_is_clean_within_seconds) {
   expect_all_ended();
 }
 
+// The job is cancelled as soon as the pilot is stopped: the head dies of it, and a head that had been started
+// again a few times before would be started again after a back-off that outlasts the job's last seconds.
+TEST_F(AgentsTest, the_head_is_not_waited_for_when_the_job_is_cancelled_after_all_was_released) {
+  head_program_ = home_.path() / "head";
+  ASSERT_TRUE(write_file(head_program_, "#!/bin/sh\nexec sleep 1000\n", 0700).has_value());
+  boot();
+  ask_to_stop();
+  ASSERT_TRUE(reaches(PilotPhase::stopped)) << explain();
+  ASSERT_TRUE(eventually([&] { return codes_.contains(2); }));
+  EXPECT_FALSE(codes_.contains(1)) << "it waits for its head to end by itself";
+  nodes_[1]->end_now("told to end");
+  expect_all_ended();
+}
+
 TEST_F(AgentsTest, when_the_pilots_folder_is_gone_the_nodes_stop_everything_and_end) {
   boot();
   const auto worker = process_of("fake/worker-node-2");
