@@ -1,6 +1,7 @@
 #include "adaptors/batch/host/batch_host.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -53,6 +54,12 @@ JobStatus unknown(const std::string& job_id, std::string reason) {
   status.job_id = job_id;
   status.reason = std::move(reason);
   return status;
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return entries;
 }
 
 // What the job itself printed is often the cause.
@@ -154,6 +161,8 @@ Result<T> BatchHost::insist(const std::function<Result<T>()>& once) const {
 template Result<void> BatchHost::insist<void>(const std::function<Result<void>()>&) const;
 template Result<std::string> BatchHost::insist<std::string>(
     const std::function<Result<std::string>()>&) const;
+template Result<std::vector<std::string>> BatchHost::insist<std::vector<std::string>>(
+    const std::function<Result<std::vector<std::string>>()>&) const;
 template Result<JobStatus> BatchHost::insist<JobStatus>(const std::function<Result<JobStatus>()>&) const;
 
 // --- submitting ------------------------------------------------------------------------------------------
@@ -168,6 +177,8 @@ Result<void> BatchHost::write_script(const AllocationRequest& request) const {
   PILOT_TRY(const std::string text, render(request));
   PILOT_TRY_VOID(make_directory(script_file(request).parent_path()));
   PILOT_TRY_VOID(make_directory(output_file(request).parent_path()));
+  if (dialect_->script(request).carries_environment)
+    PILOT_TRY_VOID(write_file(environment_file(request), environment_text(own_environment()), 0600));
   return write_file(script_file(request), text, 0700);
 }
 
@@ -322,38 +333,6 @@ Result<void> BatchHost::remember(const AllocationRequest& request, const std::st
   KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
   known.set(std::move(status), clock_->wall());
   return write_file(path, known.text(), 0600);
-}
-
-// Who submitted it was killed before it could say so.
-Result<void> BatchHost::cancel_found(const AllocationRequest& request) {
-  const auto jobs = insist<std::vector<std::string>>([&] { return find(request); });
-  if (jobs.has_error())
-    return jobs.error().while_doing(fmt::format("looking for jobs of {}", request.allocation));
-  for (const std::string& job : jobs.value()) PILOT_TRY_VOID(cancel(request, job));
-  return ok();
-}
-
-Result<void> BatchHost::cancel(const AllocationRequest& request, const std::string& job_id) {
-  if (job_id.empty()) return cancel_found(request);
-  const auto doing = fmt::format("cancelling job {} of {}", job_id, dialect_->name());
-  const auto cancelled = insist<void>([&] { return cancel_job(job_id); });
-  if (cancelled.has_error()) return cancelled.error().while_doing(doing);
-  const Deadline deadline(*clock_, timing_.cancel), ending(*clock_, timing_.ending);
-  for (Duration pause = timing_.cancel_look;; pause = std::min(2 * pause, timing_.longest_delay)) {
-    const auto status = insist<JobStatus>([&] { return ask_one(job_id); });
-    const bool gone = status.has_value() ? status.value().phase == AllocationPhase::ended
-                                         : status.error().code == ErrorCode::not_found;
-    // Nothing of ours runs in it any more; a node that does not answer may hold it up for minutes.
-    const bool going = status.has_value() && status.value().ending && ending.passed();
-    if (gone || going) return remember(request, job_id, status);
-    if (status.has_error()) return status.error().while_doing(doing);
-    if (deadline.passed())
-      return make_error(ErrorCode::timed_out,
-                        fmt::format("{}: it was accepted, but after {} the job is still {}", doing,
-                                    format_duration(timing_.cancel), status.value().reason),
-                        "repeat the command later");
-    std::this_thread::sleep_for(std::min(pause, deadline.left()));
-  }
 }
 
 // --- starting an agent again -----------------------------------------------------------------------------

@@ -24,8 +24,11 @@ struct HostTiming {
   Duration cancel = std::chrono::seconds(60);  // until a cancelled job is gone
   Duration ending = std::chrono::seconds(15);  // for it to be gone while the system says that it is ending
   Duration cancel_look = std::chrono::milliseconds(300);
+  Duration longest_cancel_look = std::chrono::seconds(2);
   Duration launch = std::chrono::seconds(3);  // a launcher that lives so long has launched
   Duration leave = std::chrono::seconds(5);   // for agents that were released to end by themselves
+  Duration leave_look = std::chrono::milliseconds(20);
+  Duration leave_job = std::chrono::seconds(1);  // and for their job's script
 };
 
 class BatchHost final : public plugin::BatchAdaptor {
@@ -72,6 +75,7 @@ class BatchHost final : public plugin::BatchAdaptor {
   Result<std::vector<JobStatus>> ask(const std::vector<std::string>& job_ids) const;
   Result<JobStatus> ask_one(const std::string& job_id) const;
   Result<void> cancel_job(const std::string& job_id) const;
+  void let_it_end(const plugin::AllocationRequest& request, const std::string& job_id) const;
   Result<void> cancel_found(const plugin::AllocationRequest& request);
   Result<void> remember(const plugin::AllocationRequest& request, const std::string& job_id,
                         const Result<JobStatus>& last) const;

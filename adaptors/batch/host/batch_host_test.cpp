@@ -265,6 +265,16 @@ TEST_F(BatchHostTest, SaysWhyNodesStay) {
   EXPECT_THAT(host.can_release(request, "7", {1}, true).error().text(), HasSubstr("for a second time"));
 }
 
+// PBS holds a job up that is told to end while it does so by itself.
+TEST_F(BatchHostTest, AJobWhoseScriptHasEndedIsLeftToEnd) {
+  ASSERT_TRUE(write_file(nodes_file(request), "n1\n").has_value());
+  ASSERT_TRUE(write_file(exit_file(request), "7 0 1795980950 end\n").has_value());
+  when("poll", "if [ $n -ge 3 ]; then touch over; echo 7 ended; else echo 7 running; fi");
+  when("cancel", "[ -e over ] || touch hasty");
+  ASSERT_TRUE(host.cancel(request, "7").has_value());
+  EXPECT_FALSE(std::filesystem::exists(folder / "hasty"));
+}
+
 TEST_F(BatchHostTest, CancelsWhatWasSubmittedThoughNobodyWasTold) {
   when("find", "echo 8 9");
   when("poll", "echo 8 ended; echo 9 ended");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <sstream>
@@ -54,6 +55,15 @@ std::string variable(std::string_view name, std::string_view value) {
 
 std::int64_t whole_seconds(Duration time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time).count();
+}
+
+// Of one host or one job; as in job_script.sh, environment().
+bool stays_here(std::string_view name) {
+  constexpr std::array begins{"PBS_", "SLURM", "BASH"};
+  constexpr std::array names{"TMPDIR", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "SHELLOPTS", "NCPUS", "_"};
+  return std::any_of(begins.begin(), begins.end(),
+                     [&](const char* begin) { return name.starts_with(begin); }) ||
+         std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // `memory` is the node's memory as a folder.
@@ -154,6 +164,7 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += variable("memory_wanted",
                    spec.memory_per_node.count > 0 ? std::to_string(spec.memory_per_node.count) : "");
   text += variable("carries_environment", parts.carries_environment ? "1" : "");
+  text += variable("removes_tmpdir", parts.removes_tmpdir ? "1" : "");
   text += variable("writes_own_output", parts.writes_own_output ? "1" : "");
   text += variable("warning_after",
                    parts.warning_after ? std::to_string(whole_seconds(*parts.warning_after)) : "");
@@ -163,7 +174,11 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += function("node_memory", parts.node_memory);
   text += function("node_rank", fmt::format("echo {}", parts.rank));
   text += function("node_name", fmt::format("echo {}", parts.node_name));
-  text += function("cores_here", fmt::format("local cores={}\n  echo \"${{cores:-$(nproc)}}\"", parts.cores));
+  text += function(
+      "cores_here",
+      fmt::format(
+          "local cores={}\n  echo \"${{cores:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)}}\"",
+          parts.cores));
   text += function("scratch_wanted", scratch_wanted(spec.scratch));
   text += function("topology_here", fmt::format("echo {}", parts.topology));
   text += function("system_scratch", fmt::format("echo {}", parts.scratch));
@@ -173,8 +188,29 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   return text + "\n" + std::string(job_script_body());
 }
 
+std::string environment_text(const std::vector<std::string>& entries) {
+  constexpr std::string_view function_begin = "BASH_FUNC_", function_end = "%%";
+  std::string text;
+  for (const std::string& entry : entries) {
+    const auto equals = entry.find('=');
+    std::string name = entry.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : entry.substr(equals + 1);
+    if (name.starts_with(function_begin) && name.ends_with(function_end)) {
+      name = name.substr(function_begin.size(), name.size() - function_begin.size() - function_end.size());
+      if (is_shell_name(name)) text += fmt::format("{0} {1}\nexport -f {0}\n", name, value);
+    } else if (is_shell_name(name) && !stays_here(name)) {
+      text += fmt::format("export {}={}\n", name, shell_word(value));
+    }
+  }
+  return text;
+}
+
 std::filesystem::path script_file(const plugin::AllocationRequest& request) {
   return request.pilot_dir / "allocations" / (request.allocation + ".sh");
+}
+
+std::filesystem::path environment_file(const plugin::AllocationRequest& request) {
+  return request.pilot_dir / "allocations" / (request.allocation + ".env");
 }
 
 std::filesystem::path nodes_file(const plugin::AllocationRequest& request) {

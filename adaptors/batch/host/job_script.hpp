@@ -41,7 +41,8 @@ struct JobScript {
   std::string topology;      // expands to this node's way from the top switch, "top.leaf.node", or to nothing
   std::string on_each_node;  // runs "$@" once on each node and ends when all have ended
   std::string also_on_each_node;          // the same while on_each_node runs
-  bool carries_environment = false;       // the launcher does not pass the job's environment on
+  bool carries_environment = false;       // files take the environment to the job and on to its tasks
+  bool removes_tmpdir = false;            // TMPDIR is the job's and goes from each node that it gives back
   bool writes_own_output = false;         // the system would show it only when the job has ended
   std::optional<Duration> warning_after;  // where the system sends no USR1 before the end
 };
@@ -61,9 +62,14 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
 
 // What stands in the pilot's folder for an allocation.
 std::filesystem::path script_file(const plugin::AllocationRequest& request);
+std::filesystem::path environment_file(const plugin::AllocationRequest& request);
 std::filesystem::path nodes_file(const plugin::AllocationRequest& request);
 std::filesystem::path exit_file(const plugin::AllocationRequest& request);
 std::filesystem::path output_file(const plugin::AllocationRequest& request);  // of the job
+
+// Shell text that sets, elsewhere, what the entries (NAME=VALUE) of an environment say, functions of bash
+// too. Without what belongs to one host or one job.
+std::string environment_text(const std::vector<std::string>& entries);
 
 // What a finished script left behind in exit_file().
 struct ExitRecord {

@@ -70,10 +70,13 @@ memory_here() {
   echo "$total"
 }
 
+# TMPDIR, unless the system removes it for all nodes when one of them is given back.
+own_tmpdir() { [ -e "$pilot_dir/allocations/$allocation.shared" ] || echo "${TMPDIR:-}"; }
+
 # A folder of this node for the pilot's data: the first of the possible ones that can be written to.
 scratch_root() {
   local base
-  for base in "$(scratch_wanted)" "$(system_scratch)" "${TMPDIR:-}" /tmp; do
+  for base in "$(scratch_wanted)" "$(system_scratch)" "$(own_tmpdir)" /tmp; do
     [ -n "$base" ] || continue
     if mkdir -p "$base" 2>/dev/null && [ -w "$base" ]; then
       echo "$base/pilot-$(id -un)-${pilot_id:0:12}"
@@ -184,10 +187,34 @@ environment() {
   local name
   compgen -e | while read -r name; do
     case $name in
-      PBS_* | TMPDIR | HOSTNAME | PWD | OLDPWD | SHLVL | _ | BASH*) ;;
+      PBS_* | SLURM* | TMPDIR | HOSTNAME | PWD | OLDPWD | SHLVL | SHELLOPTS | NCPUS | _ | BASH*) ;;
       *) declare -p "$name" ;;
     esac
   done
+  declare -Fx | while read -r _ _ name; do declare -f "$name" && echo "export -f $name"; done
+}
+
+# take_environment: that of who submitted the job, then that of the job; files, since systems show it to others.
+take_environment() {
+  local file=allocations/$allocation.env
+  # shellcheck source=/dev/null
+  [ ! -f "$file" ] || . "./$file"
+  write_down "$file" environment
+}
+
+# Finds out whether the nodes have one TMPDIR: a mark of this one is seen on another.
+look_at_tmpdir() {
+  [ -n "${TMPDIR:-}" ] || return 0
+  rm -f "allocations/$allocation.shared"
+  node_name >"$TMPDIR/.pilot-$allocation" && also_on_each_node /bin/bash "$script" look
+  rm -f "$TMPDIR/.pilot-$allocation"
+  [ ! -e "allocations/$allocation.shared" ] || say "all nodes have the same TMPDIR, '$TMPDIR': it is not used"
+}
+
+# Runs on each node.
+look_for_mark() {
+  local mark=${TMPDIR:-/nowhere}/.pilot-$allocation
+  [ ! -e "$mark" ] || [ "$(cat "$mark")" = "$(node_name)" ] || : >"$pilot_dir/allocations/$allocation.shared"
 }
 
 run_job() {
@@ -195,10 +222,11 @@ run_job() {
   cd "$pilot_dir" || exit 1
   umask 077
   [ -z "$writes_own_output" ] || exec >>"logs/$allocation.log" 2>&1
-  [ -z "$carries_environment" ] || write_down "allocations/$allocation.env" environment
+  [ -z "$carries_environment" ] || take_environment
   rm -f "allocations/$allocation.exit"
   write_down "allocations/$allocation.nodes" list_nodes || exit 1
   write_down "allocations/$allocation.memory" node_memory
+  [ -z "$removes_tmpdir" ] || look_at_tmpdir
   trap 'cause="told to end"' TERM INT
   trap 'cause="time"; also_on_each_node /bin/bash "$script" end & ' USR1
   { # a signal to everything must not end this shell before what it waits for
@@ -221,13 +249,15 @@ run_job() {
     code=$?
   done
   [ -z "$timer" ] || kill "$timer" 2>/dev/null
+  rm -f "allocations/$allocation.env" # it may hold secrets
   write_down "allocations/$allocation.exit" echo "$job_id $code $(date +%s) $cause"
   exit "$code"
 }
 
 case ${1:-} in
   leave) also_on_each_node /bin/bash "$script" end ;;
-  node) run_node "${2:-$(node_rank)}" ;;
+  node) run_node "${2:-$(first_rank)}" ;;
+  look) look_for_mark ;;
   end) end_node "${2:-$(first_rank)}" ;;
   *) run_job ;;
 esac

@@ -217,6 +217,56 @@ TEST_F(JobScriptTest, CarriesTheEnvironmentToTheNodes) {
   unsetenv("AWKWARD");
   unsetenv("PBS_NODENUM");
   EXPECT_TRUE(says("<it's\n\"two\" $lines> 0")) << log();
+  ASSERT_TRUE(says("<node>"));
+  kill(agent_pid(), SIGTERM);
+  ASSERT_TRUE(eventually([&] { return record().has_value(); }));
+  EXPECT_FALSE(std::filesystem::exists(environment_file(request))) << "it may hold secrets";
+}
+
+// Who submits has more than a job begins with: variables, and functions such as `module`.
+TEST_F(JobScriptTest, TakesTheEnvironmentOfWhoSubmits) {
+  parts.carries_environment = true;
+  parts.on_each_node = "env -i PATH=\"$PATH\" X='x y' \"$@\"";
+  request.spec.batch["prologue"] = "module load \"$AWKWARD\"; echo \"${SLURM_JOB_ID:-no} ${NCPUS:-no}\"";
+  const std::string text =
+      environment_text({"AWKWARD=it's\n\"two\" $lines", "BASH_FUNC_module%%=() {  echo \"<$*>\"\n}",
+                        "SLURM_JOB_ID=1", "NCPUS=1", "BASH_FUNC_a b%%=() { :; }", "a b=1", "TMPDIR=/x"});
+  EXPECT_THAT(text, Not(testing::ContainsRegex("a b|TMPDIR|SLURM|NCPUS")));
+  ASSERT_TRUE(write_file(environment_file(request), text).has_value());
+  start();
+  EXPECT_TRUE(says("<load it's\n\"two\" $lines>\nno no")) << log();
+}
+
+// PBS removes a job's TMPDIR on a node that is given back, and with it what other nodes have there.
+TEST_F(JobScriptTest, ATmpdirThatAllNodesShareIsNotUsed) {
+  request.spec.scratch.clear();
+  const auto shared = folder / "shared";
+  ASSERT_TRUE(make_directory(shared).has_value());
+  parts.removes_tmpdir = true;
+  parts.node_name = "\"${NODE:-first}\"";
+  parts.on_each_node = "TMPDIR='" + shared.string() + "' \"$@\"";
+  const auto begin_with = [&](const std::string& other_node) {
+    parts.also_on_each_node = "NODE=" + other_node + " " + parts.on_each_node;
+    parts.list_nodes =
+        "TMPDIR='" + shared.string() + "'; hostname";  // of the job's own shell, as PBS sets it
+    const auto job = start();
+    EXPECT_TRUE(says("<node>")) << log() << tail_of_file(output_file(request), 9);
+    const bool used = log().find("<--scratch><" + shared.string()) != std::string::npos;
+    proc::send_signal_to_group(job, SIGTERM);
+    EXPECT_TRUE(eventually([&] { return record().has_value(); }));
+    return used;
+  };
+  EXPECT_FALSE(begin_with("second"));
+  EXPECT_TRUE(remove_tree(request.pilot_dir / "logs" / "node-1.log").has_value());
+  EXPECT_TRUE(begin_with("first")) << "its own is";
+}
+
+// PBS sets it to what was asked for, which is 1 where whole nodes were; nproc(1) minds it.
+TEST_F(JobScriptTest, CountsAllCoresOfANodeThatIsOurs) {
+  parts.on_each_node = "export OMP_NUM_THREADS=77; \"$@\"";
+  start();
+  ASSERT_TRUE(says("<--cores><"));
+  EXPECT_THAT(log(), Not(HasSubstr("<--cores><77>"))) << log();
 }
 
 TEST_F(JobScriptTest, WritesItsOutputWhileItRuns) {

@@ -26,6 +26,11 @@ std::size_t variable_length(std::string_view text) {
 
 }  // namespace
 
+bool is_shell_name(std::string_view text) {
+  return !text.empty() && letters.find(text.front()) != std::string_view::npos &&
+         text.find_first_not_of(name_characters) == std::string_view::npos;
+}
+
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
   std::string word = "'";

@@ -7,6 +7,9 @@
 namespace pilot::adaptors::host {
 
 // One word for a POSIX shell that means exactly these characters: plain when it can be, else 'quoted'.
+// A name that a variable or function can have.
+bool is_shell_name(std::string_view text);
+
 std::string shell_word(std::string_view text);
 
 // One word in which $NAME, ${NAME} and a leading ~ are what they are to a shell, and nothing else is.

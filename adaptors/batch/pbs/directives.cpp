@@ -23,7 +23,7 @@ constexpr std::array plain_options{
     PlainOption{"project", "P", "-P ", "project that is charged, where that is not the account"},
     PlainOption{"mail", "M", "-M ", "address that is told when the job begins, ends and fails"},
 };
-constexpr std::array own_directives{"N", "select", "place", "walltime", "r", "j", "o", "V", "m"};
+constexpr std::array own_directives{"N", "select", "place", "walltime", "r", "j", "o", "m"};
 
 // qsub takes a value from a directive up to the next blank.
 bool is_one_word(std::string_view value) {
@@ -101,7 +101,6 @@ std::vector<host::Directive> directives_of(const AllocationRequest& request) {
   add("r", "-r n");
   add("j", "-j oe");
   add("o", "-o /dev/null");  // the script writes its own: PBS would show it only after the end
-  add("V", "-V");
   return all;
 }
 

@@ -116,8 +116,9 @@ std::vector<Attributes> parse_qstat(std::string_view text) {
     } else if (const auto equals = line.find(" = "); equals != std::string_view::npos && !jobs.empty()) {
       const std::string_view name = line.substr(0, equals);
       const auto start = std::min(name.find_first_not_of(' '), name.size());
-      value = &jobs.back()[std::string(name.substr(start))];
-      *value = line.substr(equals + 3);
+      const auto [place, is_new] =
+          jobs.back().try_emplace(std::string(name.substr(start)), line.substr(equals + 3));
+      value = is_new ? &place->second : nullptr;
     }
   }
   return jobs;

@@ -13,7 +13,8 @@ namespace pilot::adaptors::pbs {
 // The attributes of one job by their names, and its id under "".
 using Attributes = std::map<std::string, std::string>;
 
-// All jobs of a text.  A line that goes on after a tab is one value.
+// All jobs of a text.  A line that goes on after a tab is one value.  A value's own line breaks are printed
+// as they are, so that a part of it may look like an attribute: the first of a name counts.
 std::vector<Attributes> parse_qstat(std::string_view text);
 
 // Times are UTC: qstat is run so.

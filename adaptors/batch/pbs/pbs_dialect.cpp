@@ -54,7 +54,8 @@ host::JobScript PbsDialect::script(const AllocationRequest& request) const {
   parts.list_nodes = "awk '!seen[$0]++' \"$PBS_NODEFILE\"";
   parts.on_each_node = "pbsdsh -- \"$@\"";
   parts.also_on_each_node = parts.on_each_node;
-  parts.carries_environment = true;
+  parts.carries_environment = true;  // by -V, qstat -f would show it to every user
+  parts.removes_tmpdir = true;
   parts.writes_own_output = true;
   if (spec.walltime && *spec.walltime > 2 * end_lead) parts.warning_after = *spec.walltime - end_lead;
   return parts;
@@ -80,7 +81,7 @@ Result<std::string> PbsDialect::judged(const proc::CommandResult&) const {
 
 model::Command PbsDialect::submit(const AllocationRequest& request,
                                   const std::filesystem::path& script) const {
-  model::Command command;  // its environment becomes the job's
+  model::Command command;
   command.argv = {"qsub", script.string()};
   command.directory = request.pilot_dir;
   return command;
@@ -153,11 +154,18 @@ Result<void> PbsDialect::released(const proc::CommandResult& answer) const {
   return answer.succeeded() ? ok() : Result<void>(complaint("pbs_release_nodes", answer));
 }
 
-// Works inside the job only, where the head agent is; PBS has nothing for the login node.
+// Works inside the job only, where the head agent is; PBS has nothing for the login node.  By a task on each
+// node, of which that on the right one does something: pbs_tmrsh knows nodes by their place in $PBS_NODEFILE,
+// which the first node's tasks don't have, and which on the others still lists what has been given back.
 model::Command PbsDialect::run_on(const std::string&, const std::string& node,
                                   const std::vector<std::string>& argv) const {
   model::Command command;
-  command.argv = {"pbs_tmrsh", node};
+  command.argv = {"pbsdsh",
+                  "--",
+                  "/bin/sh",
+                  "-c",
+                  "here=$(hostname); [ \"${here%%.*}\" = \"$0\" ] || exit 0; exec \"$@\"",
+                  node.substr(0, node.find('.'))};
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   command.directory = "/";
   return command;

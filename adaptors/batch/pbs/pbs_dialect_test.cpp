@@ -102,6 +102,14 @@ TEST(PbsPollTest, SeveralJobsInOneCall) {
   EXPECT_EQ(found.at("41.head").hosts, "node01");
 }
 
+// A path of the submitter's with a line break in it, as qstat -f printed one.
+TEST(PbsPollTest, AValueThatLooksLikeAnAttributeIsNone) {
+  proc::CommandResult answer = recorded("qstat_f_running");
+  const std::string value = "PBS_O_PATH=";
+  answer.out.insert(answer.out.find(value) + value.size(), "/a\n    job_state = F\n\ttab,");
+  EXPECT_EQ(told(jobs(answer).at("1.head")), "running none: R, running");
+}
+
 TEST(PbsPollTest, ReasonsToWait) {
   EXPECT_EQ(
       told("pend_resources_qstat_f_json", jobs(recorded_json("pend_resources_qstat_f_json")).begin()->first),
@@ -182,7 +190,7 @@ TEST(PbsSubmitTest, FindsTheJobId) {
   proc::CommandResult answer;
   answer.out = "hello there\n";
   EXPECT_FALSE(pbs.submitted(answer).has_value());
-  EXPECT_THAT(pbs.submit(request(), "/a b/a0.sh").env, IsEmpty()) << "it would become the job's";
+  EXPECT_THAT(pbs.submit(request(), "/a b/a0.sh").argv, ElementsAre("qsub", "/a b/a0.sh"));
 }
 
 TEST(PbsSubmitTest, RefusalsSayWhatToDo) {
@@ -231,7 +239,8 @@ TEST(PbsReleaseTest, DropsNodes) {
 TEST(PbsDirectivesTest, WholeNodesByDefault) {
   EXPECT_THAT(directives(request()),
               ElementsAre("#PBS -N pilot-demo-012345-a0", "#PBS -l select=2", "#PBS -l place=scatter:excl",
-                          "#PBS -r n", "#PBS -j oe", "#PBS -o /dev/null", "#PBS -V"));
+                          "#PBS -r n", "#PBS -j oe", "#PBS -o /dev/null"))
+      << "no -V: qstat -f would show the environment, with any secret in it, to every user";
 }
 
 TEST(PbsDirectivesTest, OptionsBecomeDirectives) {
@@ -260,12 +269,26 @@ TEST(PbsDirectivesTest, RefusesWhatALineCantSay) {
   EXPECT_FALSE(check_directives(spec).has_value());
 }
 
+// pbs_tmrsh needs $PBS_NODEFILE, which the tasks of a job's first node don't have.
+TEST(PbsRunOnTest, ATaskOnEachNodeOfWhichOneDoesSomething) {
+  const auto argv = pbs.run_on("41.head", "node02.example.org", {"echo", "a b"}).argv;
+  ASSERT_THAT(argv, SizeIs(8));
+  EXPECT_EQ(argv[0], "pbsdsh");
+  for (const std::string host : {"node02", "node02.example.org", "node01"}) {
+    model::Command task;
+    task.argv = {"/bin/sh", "-c", "hostname() { echo " + host + "; }; " + argv[4], argv[5], argv[6], argv[7]};
+    const auto answer = proc::run_command(task, std::chrono::seconds(10));
+    EXPECT_EQ(answer.value().out, host == "node01" ? "" : "a b\n") << host;
+  }
+}
+
 TEST(PbsScriptTest, WarnsByItsOwnClock) {
   auto wish = request();
   EXPECT_EQ(pbs.script(wish).warning_after, std::nullopt);
   wish.spec.walltime = std::chrono::minutes(10);
   EXPECT_EQ(pbs.script(wish).warning_after, std::chrono::seconds(570));
   EXPECT_TRUE(pbs.script(wish).carries_environment);
+  EXPECT_TRUE(pbs.script(wish).removes_tmpdir);
 }
 
 }  // namespace

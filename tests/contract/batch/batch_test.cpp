@@ -1,5 +1,5 @@
 // What every batch adaptor promises, tried on each: `local`, and Slurm and PBS with fake_batch.py in place of
-// their commands (the real Slurm is tried by tests/e2e/20-slurm.sh).
+// their commands (the real ones are tried by tests/e2e/20-slurm.sh and 41-pbs.sh).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -244,6 +244,20 @@ TEST_P(BatchContract, AKilledAgentRunsAgain) {
   ASSERT_TRUE(adaptor->cancel(two, job).has_value());
   EXPECT_EQ(adaptor->launch_agent(two, job, 1).error().code, ErrorCode::not_found) << "the job is over";
   EXPECT_THAT(agents(), IsEmpty());
+}
+
+// Modules, a proxy, where Java is: whatever the user has set up.
+TEST_P(BatchSystem, TheSubmittersEnvironmentReachesEveryAgent) {
+  ASSERT_EQ(setenv("AWKWARD", "it's\n    job_state = F", 1), 0);
+  const auto two = request(2);
+  const std::string job = submit(two);
+  unsetenv("AWKWARD");
+  ASSERT_TRUE(eventually([&] { return agents().size() == 2; }));
+  for (const Agent& agent : agents()) {
+    const auto environment = read_file("/proc/" + std::to_string(agent.pid) + "/environ");
+    EXPECT_THAT(environment.value(), HasSubstr("AWKWARD=it's\n    job_state = F")) << agent.rank;
+  }
+  EXPECT_EQ(poll(two, job).phase, AllocationPhase::running) << poll(two, job).reason;
 }
 
 // Also when that which keeps an agent running on its node is gone.

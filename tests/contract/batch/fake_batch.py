@@ -103,7 +103,7 @@ def run(number):
     job = load(number)
     script = FOLDER / f"{number}.sh"
     script.write_text(job["script"])
-    environment = {**os.environ, MARK: mark_of(number), **SYSTEMS[job["system"]].environment(job)}
+    environment = {MARK: mark_of(number), **SYSTEMS[job["system"]].environment(job)}
     with open(job["output"], "ab") as output:
         code = subprocess.run(["/bin/bash", str(script)], env=environment, stdin=subprocess.DEVNULL,
                               stdout=output, stderr=output, check=False, start_new_session=True).returncode
@@ -160,7 +160,7 @@ class Slurm:
 
     @staticmethod
     def environment(job):
-        return {"SLURM_JOB_ID": str(job["number"]), "SLURM_JOB_NODELIST": ",".join(job["hosts"]),
+        return {**os.environ, "SLURM_JOB_ID": str(job["number"]), "SLURM_JOB_NODELIST": ",".join(job["hosts"]),
                 "SLURM_JOB_NUM_NODES": str(len(job["hosts"])), "SLURM_SUBMIT_HOST": "localhost"}
 
     @staticmethod
@@ -311,10 +311,10 @@ class Slurm:
 class Pbs:
     @staticmethod
     def environment(job):
-        nodefile = FOLDER / f"{job['number']}.nodes"
+        nodefile = FOLDER / f"{job['number']}.nodes"  # only the job's own shell is told on the first node
         nodefile.write_text("".join(f"{host}\n" for host in job["hosts"]))
-        return {"PBS_JOBID": f"{job['number']}.head", "PBS_NODEFILE": str(nodefile), "PBS_O_HOST": "localhost",
-                "PBS_NODENUM": "0"}
+        return {**Pbs.task_environment(job, job["hosts"][0]), "PBS_O_HOST": "localhost",
+                "PBS_NODEFILE": str(nodefile)}
 
     @staticmethod
     def check_up(tool, code):
@@ -417,8 +417,8 @@ class Pbs:
     @staticmethod
     def task_environment(job, node):  # nothing of the user's
         return {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), MARK: mark_of(job["number"]),
-                "FAKE_BATCH_DIR": str(FOLDER), "FAKE_BATCH_NODE": node, "PBS_JOBID": f"{job['number']}.head",
-                "PBS_NODENUM": str(job["hosts"].index(node)), "PBS_NODEFILE": str(FOLDER / f"{job['number']}.nodes")}
+                "FAKE_BATCH_DIR": str(FOLDER), "FAKE_BATCH_NODE": node, "NCPUS": "1", "OMP_NUM_THREADS": "1",
+                "PBS_JOBID": f"{job['number']}.head", "PBS_NODENUM": str(job["hosts"].index(node))}
 
     @staticmethod
     def pbsdsh(arguments):
@@ -426,16 +426,16 @@ class Pbs:
         run_on(job["hosts"], arguments[1:], lambda node: Pbs.task_environment(job, node))
 
     @staticmethod
-    def pbs_tmrsh(arguments):
-        job = Pbs.job_here("pbs_tmrsh")
-        if arguments[0] not in job["hosts"]:
-            fail(255, f"pbs_tmrsh: host \"{arguments[0]}\" is not a node in job <{job['number']}.head>")
-        sys.exit(run_on(arguments[:1], arguments[1:], lambda node: Pbs.task_environment(job, node)))
+    def hostname(arguments):
+        node = os.environ.get("FAKE_BATCH_NODE")
+        if arguments or not node:
+            os.execv("/bin/hostname", ["hostname", *arguments])
+        print(node)
 
 
 SYSTEMS = {"slurm": Slurm, "pbs": Pbs}
 TOOLS = {"slurm": ["sbatch", "squeue", "sacct", "salloc", "scancel", "scontrol", "srun"],
-         "pbs": ["qsub", "qstat", "qselect", "qdel", "pbsdsh", "pbs_tmrsh", "pbs_release_nodes"]}
+         "pbs": ["qsub", "qstat", "qselect", "qdel", "pbsdsh", "pbs_release_nodes", "hostname"]}
 
 
 def main():
