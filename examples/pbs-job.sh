@@ -4,12 +4,13 @@
 #PBS -l place=scatter:excl
 #PBS -l walltime=00:30:00
 #PBS -j oe
-#PBS -V
 #
 # A whole streaming run in one PBS job:   qsub examples/pbs-job.sh
 # Kafka on the job's nodes, a source and a processor on the second and the first node, results in the folder
-# from which it was submitted.
+# from which it was submitted.  More of the environment: qsub -v PILOT_HOME,JAVA_HOME ...; -V would show all of
+# it, secrets too, to everybody who calls qstat -f.
 set -euo pipefail
+PATH=$PBS_O_PATH # a login shell began this job and may have set its own
 
 name=job-${PBS_JOBID%%.*}
 out=$PBS_O_WORKDIR/streaming-${PBS_JOBID%%.*}
