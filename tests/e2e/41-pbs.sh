@@ -53,8 +53,8 @@ check "its jobs are over" test "$(of_job "$base" job_state) $(of_job "$extension
 check "nothing is left" nothing_on_hosts
 
 pilot start gone --resource pbs -N 1 -t 5m >"$WORK/start.log" 2>&1
-as_user sh -c 'qdel $(qselect -N "$(qstat -f | sed -n "s/^ *Job_Name = //p")")'
-says_over() { grep -q 'is over: F, finished' <<<"$(pilot status gone 2>&1)"; }
+as_user qdel "$(jobs_of_user)"
+says_over() { grep -qE "is over: F, finished|F, finished.* nothing of it runs any more" <<<"$(pilot status gone 2>&1)"; }
 within 30 "a job that was deleted by hand is noticed" says_over
 check "and its pilot can be stopped" pilot stop gone
 check "nothing is left" nothing_on_hosts
