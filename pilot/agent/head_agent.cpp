@@ -187,6 +187,7 @@ struct HeadAgent::Impl {
     input.current = std::move(wanted.current);
     input.draining = std::move(wanted.draining);
     input.move = wanted.move;
+    input.throttle = std::move(wanted.throttle);
     return input;
   }
 
@@ -269,6 +270,18 @@ struct HeadAgent::Impl {
         });
   }
 
+  void act(const PollQueue& wanted) {
+    batch.call(
+        core->state(), wanted.allocation,
+        [](plugin::BatchAdaptor& system, const BatchJob& job) -> Result<plugin::AllocationStatus> {
+          PILOT_TRY(const auto statuses, system.poll(job.request, {job.id}));
+          return statuses.empty() ? plugin::AllocationStatus{} : statuses.front();
+        },
+        [this, allocation = wanted.allocation](const Result<plugin::AllocationStatus>& status) {
+          perform(core->polled(allocation, status));
+        });
+  }
+
   void act(const GiveBack& wanted) {
     batch.call(
         core->state(), wanted.allocation,
@@ -321,9 +334,10 @@ struct HeadAgent::Impl {
   }
 
   void act(const CheckCluster& wanted) {
-    run_check("check " + wanted.framework, wanted.command, std::chrono::seconds(15),
-              [this, framework = wanted.framework](const Result<std::string>& problem) {
-                perform(core->checked(framework, problem));
+    tools.run("check " + wanted.framework, complete(wanted.command, context()), std::chrono::seconds(15),
+              [this, framework = wanted.framework](const Result<std::string>& printed) {
+                perform(core->checked(framework, printed.has_value() ? report_of(framework, printed.value())
+                                                                     : Result<DataReport>(printed.error())));
               });
   }
 
@@ -353,7 +367,8 @@ struct HeadAgent::Impl {
         [this, framework = wanted.framework](const Result<std::string>& printed) {
           perform(core->moved(framework, whether(printed)));
         },
-        [this, purpose](std::string_view line) {
+        [this, purpose, framework = wanted.framework](std::string_view line) {
+          core->measured(framework, speed_of(line));
           if (const auto text = progress_sentence(line); !text.empty())
             perform(core->progressed(purpose, text));
         });

@@ -91,6 +91,7 @@ HeadOutput HeadCore::tick() {
   notice_end_of_base();
   give_back_in_time();
   grow_in_place();
+  follow_queue();
   do_without_lost_nodes();
   check_data();
   return take();
@@ -176,7 +177,9 @@ void HeadCore::handle(const std::string& peer, const model::Message& message) {
                  [&](const model::ServiceReport& body) { store_report(peer, body); },
                  [&](const model::Heartbeat& body) { answer_heartbeat(peer, body); },
                  [&](const model::NodeReleased& body) { release_node(peer, message, body); },
-                 [&](const model::GetStatus&) { send(peer, model::Status{state_}, message.id); },
+                 [&](const model::GetStatus&) {
+                   send(peer, model::Status{state_, departures()}, message.id);
+                 },
                  [&](const model::ExtendPilot& body) { extend(peer, message.id, body); },
                  [&](const model::ExtensionSubmitted& body) {
                    if (const auto taken = extension_submitted(body); taken.has_error())

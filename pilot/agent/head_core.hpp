@@ -35,6 +35,9 @@ struct HeadTiming {
   Duration after_restart = std::chrono::seconds(20);        // deadlines don't pass before, after a restart
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
+  Bytes supposed_speed{8 << 20};                            // of moving data, before it was measured
+  Duration queue = std::chrono::seconds(10);                // between looks at an extension that waits
+  Duration queue_told = std::chrono::minutes(1);            // between notes of why it does
   Duration return_again = std::chrono::seconds(20);         // when the batch system did not answer
   Duration grow = std::chrono::seconds(2);         // between looks at the job that asks for nodes of the base
   Duration orphaned = std::chrono::seconds(30);    // who wants them should have said by then which job it is
@@ -68,6 +71,8 @@ class HeadCore {
   HeadOutput admitted(const Result<void>& result);
   // What a command says while it runs.
   HeadOutput progressed(const std::string& purpose, std::string_view sentence);
+  // How fast the data of a framework move just now.
+  void measured(const std::string& framework, Bytes per_second);
   HeadOutput moved(const std::string& framework, const Result<void>& result);
   HeadOutput retired(const std::string& framework, const std::string& node, const Result<void>& result);
   // The allocations that can't be made smaller, with the reason.
@@ -77,8 +82,10 @@ class HeadCore {
   HeadOutput nodes_returned(const std::string& allocation, const std::vector<int>& ranks,
                             const Result<void>& result);
   HeadOutput grown(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
-  // A problem of its data, or an empty text.
-  HeadOutput checked(const std::string& framework, const Result<std::string>& problem);
+  // A problem of its data, or none, and what each service holds of them.
+  HeadOutput checked(const std::string& framework, const Result<DataReport>& report);
+  // What the batch system says of an extension that waits.
+  HeadOutput polled(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
   HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
@@ -150,11 +157,20 @@ class HeadCore {
   void do_without_lost_nodes();
   bool is_bound(const std::string& node) const;
   void follow_change(const ClusterEntry& entry);
-  void cordon(const std::string& node, const std::string& reason);
+  void cordon(const std::string& node, const std::string& reason,
+              const std::optional<std::string>& throttle = {});
   void change_failed(const std::string& framework, const std::string& cause);
   std::vector<std::string> usable_nodes() const;
   std::vector<std::string> draining_nodes() const;
   bool is_leaving(const std::string& node) const;
+
+  // head_queue.cpp: extensions that wait for their nodes
+  void follow_queue();
+
+  // head_departure.cpp: when an extension has to be given back, by what is on it
+  Bytes held_by(const std::string& node) const;
+  model::Departure departure_of(const std::string& id, const model::AllocationState& allocation) const;
+  std::map<std::string, model::Departure> departures() const;
 
   // head_grow.cpp: nodes that become part of the base's job
   void grow_in_place();
@@ -171,6 +187,7 @@ class HeadCore {
   void begin_shrinking();
   Result<std::vector<std::string>> choose_nodes_to_give_back() const;
   Result<void> may_give_back(const std::string& node) const;
+  int cost_of(const std::string& node) const;
   std::vector<std::string> allocations_by_cost() const;
   std::vector<std::string> free_to_go(const std::string& allocation,
                                       const std::vector<std::string>& chosen) const;
@@ -237,7 +254,15 @@ class HeadCore {
     std::vector<std::string> nodes, draining;
     bool operator==(const Layout&) const = default;
   };
+  std::string throttle_wished(const Layout& wanted, const model::ClusterPlan& plan) const;
   std::map<std::string, Layout> refused_;  // by framework: what no plan fits
+  struct Look {
+    SteadyTime next{}, tell{};
+    bool under_way = false;
+  };
+  std::map<std::string, Look> looks_;   // at extensions that wait, by allocation
+  std::map<std::string, Bytes> held_;   // by service, as of the last check
+  std::map<std::string, Bytes> speed_;  // by framework: of moving data, per second, when last measured
   std::optional<SteadyTime> winding_down_since_, progress_noted_;
   std::map<std::pair<std::string, int>, SteadyTime> stop_deadlines_;  // by framework and stage
   std::set<std::string> given_up_;  // services and nodes that are not waited for

@@ -198,10 +198,12 @@ void HeadCore::check_data() {
   }
 }
 
-HeadOutput HeadCore::checked(const std::string& framework, const Result<std::string>& problem) {
+HeadOutput HeadCore::checked(const std::string& framework, const Result<DataReport>& report) {
   const auto cluster = state_.clusters.find(framework);
   if (cluster == state_.clusters.end() || winding_down()) return take();
-  const std::string found = problem.has_value() ? problem.value() : problem.error().text();
+  const std::string found = report.has_value() ? report.value().problem : report.error().text();
+  if (report.has_value())
+    for (const auto& [service, bytes] : report.value().held) held_[service] = bytes;
   Check& check = checks_[framework];
   const bool first = !found.empty() && check.found.empty() && cluster->second.problem.empty();
   check = {clock_->steady() + (first ? timing_.check_again : timing_.check), false, found};

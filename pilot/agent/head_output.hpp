@@ -2,6 +2,7 @@
 // before a message is sent, the messages are sent before the effects begin.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,6 +28,7 @@ struct PlanCluster {
   std::optional<model::ClusterPlan> current;  // with the other two: when it changes
   std::vector<std::string> draining;
   bool move = true;
+  std::string throttle;  // of moving data; empty: the framework's own choice
 };
 
 // Make keys for the nodes of an extension and let them in; answered by HeadCore::admitted().
@@ -52,6 +54,11 @@ struct RetireNode {
   std::string framework;
   std::string node;
   model::Command command;
+};
+
+// Ask the batch system of an allocation's job; answered by HeadCore::polled().
+struct PollQueue {
+  std::string allocation;
 };
 
 // Give an allocation back to the batch system; answered by HeadCore::given_back().
@@ -105,6 +112,12 @@ struct LaunchAgent {
 // All is done: end with success.
 struct Finish {};
 
+// What ClusterPlan::health says.
+struct DataReport {
+  std::string problem;                // empty: none
+  std::map<std::string, Bytes> held;  // by service; those of whom nothing is known are left out
+};
+
 // Ask a cluster's own command how its data are; HeadCore::checked() gets what it says.
 struct CheckCluster {
   std::string framework;
@@ -113,7 +126,7 @@ struct CheckCluster {
 
 using Effect =
     std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                 RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase, CheckCluster, Finish>;
+                 RetireNode, PollQueue, GiveBack, CheckRelease, ReturnNodes, GrowBase, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

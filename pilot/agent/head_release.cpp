@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "pilot/agent/head_core.hpp"
@@ -114,7 +115,7 @@ HeadOutput HeadCore::move_checked(const std::string& framework, const Result<std
 
 void HeadCore::begin_shrinking() {
   const Shrinking done = *std::exchange(shrinking_, std::nullopt);
-  for (const auto& node : done.nodes) cordon(node, {});
+  for (const auto& node : done.nodes) cordon(node, {}, done.wish.throttle);
   send(done.peer, model::ShrinkPlanned{done.nodes}, done.id);
 }
 
@@ -134,23 +135,34 @@ Result<void> HeadCore::may_give_back(const std::string& node) const {
   return ok();
 }
 
-// Those that end first come first, of the others the latest: it holds less.  The base is the last.
+// How much there is to move, in steps of twice: below 64 MiB all is the same.
+int HeadCore::cost_of(const std::string& node) const {
+  return std::bit_width(held_by(node).count >> 26);
+}
+
+// Those with the least to move on each of their nodes come first; of equal ones those that end first, then
+// the latest.  Not the base: its nodes go only when they are named.
 std::vector<std::string> HeadCore::allocations_by_cost() const {
+  std::map<std::string, int> costs;
   std::vector<std::string> names;
   for (const auto& [id, allocation] : state_.allocations)
-    if (id != base_allocation && allocation.phase != AllocationPhase::ended) names.push_back(id);
+    if (id != base_allocation && allocation.phase != AllocationPhase::ended) {
+      names.push_back(id);
+      int& cost = costs[id];
+      for (const auto& node : state_.nodes_of(id)) cost = std::max(cost, cost_of(node));
+    }
   std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
+    if (costs.at(a) != costs.at(b)) return costs.at(a) < costs.at(b);
     const auto& one = state_.allocations.at(a);
     const auto& other = state_.allocations.at(b);
     const auto one_ends = one.ends_at().value_or(WallTime::max());
     const auto other_ends = other.ends_at().value_or(WallTime::max());
     return one_ends != other_ends ? one_ends < other_ends : one.first_node > other.first_node;
   });
-  names.emplace_back(base_allocation);
   return names;
 }
 
-// Those of its nodes that may be chosen as well, the last first.
+// Those of its nodes that may be chosen as well: the least to move first, of equal ones the last.
 std::vector<std::string> HeadCore::free_to_go(const std::string& allocation,
                                               const std::vector<std::string>& chosen) const {
   std::vector<std::string> nodes;
@@ -160,6 +172,7 @@ std::vector<std::string> HeadCore::free_to_go(const std::string& allocation,
         may_give_back(node))
       nodes.insert(nodes.begin(), node);
   }
+  std::ranges::stable_sort(nodes, {}, [this](const auto& node) { return cost_of(node); });
   return nodes;
 }
 
@@ -229,7 +242,8 @@ Result<std::vector<std::string>> HeadCore::choose_nodes_to_give_back() const {
   for (const auto& [allocation, error] : shrinking_->unwilling)
     what += fmt::format("; {}: {}", allocation, error.message);
   return make_error(ErrorCode::usage, std::move(what),
-                    "the node of the head agent, those with controllers and the first of each job stay");
+                    "the base's nodes go only by --node, and never that of the head, those with controllers, "
+                    "and the first of each job");
 }
 
 // What is taken out of jobs that go on.

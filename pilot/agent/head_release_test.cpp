@@ -80,6 +80,8 @@ class HeadReleaseTest : public testing::Test, protected HeadHarness {
 TEST_F(HeadReleaseTest, a_node_of_the_base_goes_when_the_batch_system_can_do_it) {
   boot();
   receive("client", model::ShrinkPilot{{}, 1});
+  EXPECT_EQ(refusal().message, "1 node can't be given back, 0 can") << "the base goes only when it is named";
+  receive("client", model::ShrinkPilot{{"node-2"}, 0});
   const auto questions = effects<CheckRelease>();
   ASSERT_THAT(questions, SizeIs(1));
   ASSERT_THAT(questions[0].parts, SizeIs(1));
@@ -104,6 +106,53 @@ TEST_F(HeadReleaseTest, a_node_of_the_base_goes_when_the_batch_system_can_do_it)
   EXPECT_THAT(effects<ReturnNodes>(), IsEmpty());
 }
 
+TEST_F(HeadReleaseTest, the_extension_with_the_least_to_move_goes_first) {
+  boot();
+  extend(1);
+  extend(1);
+  take(core_->checked(
+      "fake", DataReport{"", {{"fake/worker-3", Bytes{1 << 27}}, {"fake/worker-4", Bytes{1 << 30}}}}));
+  receive("client", model::ShrinkPilot{{}, 1, "none"});
+  EXPECT_THAT(chosen(), ElementsAre("node-3")) << "the later one holds more";
+  EXPECT_EQ(effects<PlanCluster>().back().throttle, "none");
+}
+
+TEST_F(HeadReleaseTest, of_about_as_much_to_move_the_one_that_ends_first_goes) {
+  boot();
+  extend(1, 1h);
+  extend(1, 2h);
+  take(core_->checked("fake",
+                      DataReport{"", {{"fake/worker-3", Bytes{50 << 20}}, {"fake/worker-4", Bytes{1}}}}));
+  receive("client", model::ShrinkPilot{{}, 1});
+  EXPECT_THAT(chosen(), ElementsAre("node-3"));
+}
+
+TEST_F(HeadReleaseTest, an_extension_begins_to_leave_so_early_that_its_data_can_move) {
+  boot();
+  extend(1, 20min);
+  const auto departure = [&] {
+    receive("client", model::GetStatus{});
+    return sent<model::Status>("client").back().departures->at("a1");
+  };
+  EXPECT_EQ(departure().lead, 2min) << "a tenth of its time";
+  take(core_->checked(
+      "fake",
+      DataReport{"", {{"fake/worker-3", Bytes{std::uint64_t{2} << 30}}, {"fake/worker-1", Bytes{1}}}}));
+  EXPECT_EQ(departure().held, Bytes{std::uint64_t{2} << 30});
+  EXPECT_EQ(departure().lead, 384s + 60s) << "2 GiB at 8 MiB/s, half as long again, and a minute";
+  core_->measured("fake", Bytes{64 << 20});
+  core_->measured("fake", {});
+  EXPECT_EQ(departure().lead, 48s + 60s + 12s) << "measured to be quicker: a tenth of its time is longer";
+  core_->measured("fake", Bytes{1 << 20});
+  EXPECT_EQ(departure().lead, 10min) << "half of its time is the most";
+  core_->measured("fake", Bytes{8 << 20});
+  const std::vector<std::string> all{"node-1", "node-2", "node-3"};
+  pass(20min - 446s, all);
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  pass(4s, all);
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+}
+
 TEST_F(HeadReleaseTest, the_nodes_of_head_and_controllers_stay) {
   boot();
   receive("client", model::ShrinkPilot{{"node-1"}, 0});
@@ -112,7 +161,7 @@ TEST_F(HeadReleaseTest, the_nodes_of_head_and_controllers_stay) {
   receive("client", model::ShrinkPilot{{"node-9"}, 0});
   EXPECT_EQ(refusal().code, ErrorCode::not_found);
   receive("client", model::ShrinkPilot{{}, 2});
-  EXPECT_THAT(refusal().message, HasSubstr("2 nodes can't be given back, 1 can (node-2)"));
+  EXPECT_THAT(refusal().message, HasSubstr("2 nodes can't be given back, 0 can"));
   auto info = node("node-2");
   info.address = "127.0.0.1";  // where the head listens
   receive("node-2", model::RegisterNode{info, {change("fake/worker-2", ServicePhase::ready)}});
@@ -178,26 +227,28 @@ TEST_F(HeadReleaseTest, part_of_an_extension_never_with_its_first_node) {
 TEST_F(HeadReleaseTest, a_job_that_cannot_be_made_smaller_is_avoided) {
   boot();
   extend(2);
+  extend(2);
   receive("client", model::ShrinkPilot{{}, 1});
-  EXPECT_EQ(effects<CheckRelease>().back().parts[0].allocation, "a1");
-  check({{"a1", unwilling()}});
+  EXPECT_EQ(effects<CheckRelease>().back().parts[0].allocation, "a2");
+  check({{"a2", unwilling()}});
   const auto second = effects<CheckRelease>();
   ASSERT_THAT(second, SizeIs(1));
-  EXPECT_EQ(second[0].parts[0].allocation, "a0");
-  check({{"a0", unwilling()}});
+  EXPECT_EQ(second[0].parts[0].allocation, "a1");
+  check({{"a1", unwilling()}});
   EXPECT_THAT(refusal().message,
-              HasSubstr("1 node can't be given back, 0 can; a0: it resizes a job only once; "
-                        "a1: it resizes a job only once"));
+              HasSubstr("1 node can't be given back, 0 can; a1: it resizes a job only once; "
+                        "a2: it resizes a job only once"));
   receive("client", model::ShrinkPilot{{"node-4"}, 0});
   check({{"a1", unwilling()}});
   EXPECT_EQ(refusal().message, "it resizes a job only once") << "it was named";
   EXPECT_FALSE(core_->state().nodes.at("node-4").draining);
   receive("client", model::ShrinkPilot{{}, 2});
-  EXPECT_THAT(chosen(), ElementsAre("node-4", "node-3")) << "the whole extension needs no resizing";
+  EXPECT_THAT(chosen(), ElementsAre("node-6", "node-5")) << "the whole extension needs no resizing";
 }
 
 TEST_F(HeadReleaseTest, one_choice_at_a_time) {
   boot();
+  extend(2);
   receive("client", model::ShrinkPilot{{}, 1});
   receive("other", model::ShrinkPilot{{}, 1});
   EXPECT_EQ(sent<model::Refused>("other").back().error.code, ErrorCode::unavailable);

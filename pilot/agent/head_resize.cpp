@@ -54,10 +54,15 @@ void HeadCore::extend(const std::string& peer, const std::string& id, const mode
   int first = state_.spec.nodes + 1;
   for (const auto& [name, allocation] : state_.allocations)
     first = std::max(first, allocation.first_node + allocation.nodes);
-  extending_ = Extending{
-      peer,
-      id,
-      {fmt::format("a{}", state_.allocations.size()), wish.nodes, first, wish.walltime, wish.move, {}}};
+  extending_ = Extending{peer,
+                         id,
+                         {fmt::format("a{}", state_.allocations.size()),
+                          wish.nodes,
+                          first,
+                          wish.walltime,
+                          wish.move,
+                          {},
+                          wish.throttle}};
   if (wish.in_place) extending_->wish.joins = base_allocation;
   out_.effects.push_back(AdmitNodes{first, wish.nodes});
 }
@@ -132,9 +137,23 @@ bool HeadCore::is_leaving(const std::string& node) const {
   });
 }
 
-void HeadCore::cordon(const std::string& node, const std::string& reason) {
+void HeadCore::cordon(const std::string& node, const std::string& reason,
+                      const std::optional<std::string>& throttle) {
   const auto& state = state_.nodes.at(node);
-  if (!state.draining && state.phase != NodePhase::released) emit(model::NodeCordoned{node, true, reason});
+  if (!state.draining && state.phase != NodePhase::released)
+    emit(model::NodeCordoned{node, true, reason, throttle});
+}
+
+// Of those who asked for the nodes that come and go, the first who said something of it.
+std::string HeadCore::throttle_wished(const Layout& wanted, const model::ClusterPlan& plan) const {
+  for (const auto& id : wanted.draining)
+    if (const auto& throttle = state_.nodes.at(id).throttle) return *throttle;
+  for (const auto& id : wanted.nodes) {
+    const auto allocation = state_.allocations.find(state_.nodes.at(id).info.allocation);
+    if (!contains(plan.nodes, id) && allocation != state_.allocations.end() && allocation->second.throttle)
+      return *allocation->second.throttle;
+  }
+  return {};
 }
 
 // What would be taken from us is given back before: data move while their node is still there.  The base ends
@@ -144,7 +163,7 @@ void HeadCore::give_back_in_time() {
   for (const auto& [id, allocation] : state_.allocations) {
     const auto ends = allocation.ends_at();
     if (!ends || allocation.phase == AllocationPhase::ended) continue;
-    const Duration lead = std::clamp(*allocation.walltime / 10, timing_.shortest_lead, timing_.longest_lead);
+    const Duration lead = departure_of(id, allocation).lead;
     const Duration left = *ends - clock_->wall();
     if (id == base_allocation && left <= std::min(timing_.last_lead, lead))
       return stop_pilot(fmt::format("the time of its base is over in {}", format_duration(left)));
@@ -236,7 +255,8 @@ void HeadCore::change(const ClusterEntry& entry) {
            allocation->second.move;
   });
   planning_.insert(framework);
-  out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, wanted.draining, move});
+  out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, wanted.draining, move,
+                                     throttle_wished(wanted, cluster.plan)});
 }
 
 HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view sentence) {
@@ -266,7 +286,7 @@ void HeadCore::change_failed(const std::string& framework, const std::string& ca
   const auto planned = draining_in(state_.clusters.at(framework).plan);
   for (const auto& id : draining_nodes()) {
     if (state_.nodes.at(id).phase == NodePhase::lost && !contains(planned, id)) continue;
-    emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause)});
+    emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause), {}});
   }
 }
 

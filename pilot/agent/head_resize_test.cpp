@@ -379,18 +379,18 @@ TEST_F(HeadResizeTest, data_that_are_not_well_make_the_pilot_degraded) {
   take(core_->client_files_written("fake", ok()));
   take(core_->tick());
   ASSERT_THAT(effects<CheckCluster>(), SizeIs(1));
-  take(core_->checked("fake", std::string("1 of 2 partitions")));
+  take(core_->checked("fake", DataReport{"1 of 2 partitions", {}}));
   EXPECT_EQ(phase(), PilotPhase::ready) << "it may pass";
   pass(2s, {"node-1", "node-2"});
   ASSERT_THAT(effects<CheckCluster>(), SizeIs(1));
-  take(core_->checked("fake", std::string("1 of 2 partitions")));
+  take(core_->checked("fake", DataReport{"1 of 2 partitions", {}}));
   EXPECT_EQ(phase(), PilotPhase::degraded);
   EXPECT_EQ(core_->state().reason, "fake: 1 of 2 partitions");
   pass(4s, {"node-1", "node-2"});
   EXPECT_THAT(effects<CheckCluster>(), IsEmpty());
   pass(2s, {"node-1", "node-2"});
   ASSERT_THAT(effects<CheckCluster>(), SizeIs(1));
-  take(core_->checked("fake", std::string()));
+  take(core_->checked("fake", DataReport{}));
   EXPECT_EQ(phase(), PilotPhase::ready);
 }
 

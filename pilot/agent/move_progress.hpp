@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "pilot/agent/head_output.hpp"
 #include "pilot/base/result.hpp"
+#include "pilot/base/units.hpp"
 
 namespace pilot::agent {
 
@@ -12,6 +14,12 @@ namespace pilot::agent {
 // "total_bytes":N,"eta_s":N or null}.  Empty for any other, which nobody need read; a line that is no JSON
 // is its own sentence.
 std::string progress_sentence(std::string_view line);
+
+// {"event":"progress","bytes_per_s":N, ...}: how fast it is; nothing for any other line.
+Bytes speed_of(std::string_view line);
+
+// As problem_of(), with {"bytes_by_service": {"broker-1": N}} beside it: the services of `framework`.
+Result<DataReport> report_of(const std::string& framework, std::string_view printed);
 
 // Of the last line that ClusterPlan::health printed: {"problem": "2 of 9 partitions ..."}; steps may stand
 // before it.  Errors: failed (something else).

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "pilot/cli/progress.hpp"
 #include "pilot/cli/status_view.hpp"
@@ -99,6 +100,26 @@ TEST(StatusText, ShowsEverything) {
   EXPECT_NE(status_text(example(), false, "the machine was rebooted", false, clock)
                 .find("\nnot live: the machine was rebooted\n"),
             std::string::npos);
+}
+
+TEST(StatusText, SaysWhenAnExtensionEndsAndLeaves) {
+  const ManualClock clock;
+  model::PilotState state = example();
+  model::AllocationState& extension = state.allocations["a1"];
+  extension = {"job-2", 1, model::AllocationPhase::running, ""};
+  extension.walltime = std::chrono::hours(1);
+  extension.started = clock.wall() - std::chrono::minutes(10);
+  const Departures departures{{"a1", {std::chrono::minutes(6), Bytes{5}, Bytes{1}}}};
+  EXPECT_NE(status_text(state, true, "", false, clock, departures)
+                .find("ALLOCATION  STATE    NODES  JOB    ENDS IN  LEAVES IN  REASON\n"
+                      "a0          running  2      job-1\n"
+                      "a1          running  1      job-2  50m00s   44m00s\n"),
+            std::string::npos)
+      << status_text(state, true, "", false, clock, departures);
+  const auto json = status_json(state, true, "", departures)["allocations"];
+  EXPECT_EQ(json[0]["ends"], nullptr);
+  EXPECT_EQ(json[1]["leaves"], iso8601(clock.wall() + std::chrono::minutes(44)));
+  EXPECT_EQ(json[1]["held_bytes"], 5);
 }
 
 TEST(Summary, SaysWhatIsWaitedFor) {

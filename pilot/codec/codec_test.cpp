@@ -75,8 +75,8 @@ std::vector<model::EventBody> every_event() {
                                 "tail\n"},
           model::PilotPhaseChanged{model::PilotPhase::degraded, "why"},
           model::Note{"text with \"quotes\" and \xc3\xa4"},
-          model::ExtensionRequested{"a1", 2, 4, 90min, false, "a0"},
-          model::NodeCordoned{"node-1", true, "pilot shrink"},
+          model::ExtensionRequested{"a1", 2, 4, 90min, false, "a0", "50MB/s"},
+          model::NodeCordoned{"node-1", true, "pilot shrink", "none"},
           model::DataMoved{"kafka", "3 replicas on 2 brokers"},
           model::NodesReturned{"a0", {"node-1"}, "it was resized before"},
           model::ClusterChecked{"kafka", "1 of 2 partitions"}};
@@ -113,13 +113,13 @@ TEST(Codec, EveryMessageSurvivesTheRoundTrip) {
       model::NodeReleased{"node-1", {"pid 4"}},
       model::GetStatus{},
       model::StopPilot{"asked"},
-      model::Status{state},
+      model::Status{state, {{{"a1", {90s, Bytes{4096}, Bytes{1024}}}}}},
       model::Accepted{},
       model::Refused{make_error(ErrorCode::not_found, "m", "h")},
-      model::ExtendPilot{2, 90min, false, true},
+      model::ExtendPilot{2, 90min, false, true, "none"},
       model::ExtensionSubmitted{"a1", "4711"},
       model::ExtensionRefused{"a1", "invalid partition"},
-      model::ShrinkPilot{{"node-4"}, 1},
+      model::ShrinkPilot{{"node-4"}, 1, "1G"},
       model::ExtensionPlanned{"a1", 4},
       model::ShrinkPlanned{{"node-4"}}};
   ASSERT_EQ(bodies.size(), std::variant_size_v<model::MessageBody>);

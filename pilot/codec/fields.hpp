@@ -100,11 +100,12 @@ void fields(A& a, Like<model::AllocationSubmitted> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::ExtensionRequested> auto& v) {
   a("allocation", v.allocation), a("nodes", v.nodes), a("first_node", v.first_node);
-  a("walltime", v.walltime), a("move", v.move), a("joins", v.joins);
+  a("walltime", v.walltime), a("move", v.move), a("joins", v.joins), a("throttle", v.throttle);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeCordoned> auto& v) {
   a("node", v.node), a("draining", v.draining), a("reason", v.reason);
+  a("throttle", v.throttle);
 }
 template <typename A>
 void fields(A& a, Like<model::DataMoved> auto& v) {
@@ -163,12 +164,12 @@ template <typename A>
 void fields(A& a, Like<model::AllocationState> auto& v) {
   a("job_id", v.job_id), a("nodes", v.nodes), a("phase", v.phase), a("reason", v.reason);
   a("first_node", v.first_node), a("walltime", v.walltime), a("move", v.move), a("started", v.started);
-  a("joins", v.joins);
+  a("joins", v.joins), a("throttle", v.throttle);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeState> auto& v) {
   a("info", v.info), a("phase", v.phase), a("reason", v.reason), a("draining", v.draining);
-  a("returned", v.returned), a("return_failure", v.return_failure);
+  a("returned", v.returned), a("return_failure", v.return_failure), a("throttle", v.throttle);
 }
 template <typename A>
 void fields(A& a, Like<model::ServiceState> auto& v) {
@@ -237,6 +238,7 @@ void fields(A& a, Like<model::StopPilot> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::ExtendPilot> auto& v) {
   a("nodes", v.nodes), a("walltime", v.walltime), a("move", v.move), a("in_place", v.in_place);
+  a("throttle", v.throttle);
 }
 template <typename A>
 void fields(A& a, Like<model::ExtensionSubmitted> auto& v) {
@@ -248,7 +250,7 @@ void fields(A& a, Like<model::ExtensionRefused> auto& v) {
 }
 template <typename A>
 void fields(A& a, Like<model::ShrinkPilot> auto& v) {
-  a("nodes", v.nodes), a("count", v.count);
+  a("nodes", v.nodes), a("count", v.count), a("throttle", v.throttle);
 }
 template <typename A>
 void fields(A& a, Like<model::ExtensionPlanned> auto& v) {
@@ -259,8 +261,12 @@ void fields(A& a, Like<model::ShrinkPlanned> auto& v) {
   a("nodes", v.nodes);
 }
 template <typename A>
+void fields(A& a, Like<model::Departure> auto& v) {
+  a("lead", v.lead), a("held", v.held), a("per_second", v.per_second);
+}
+template <typename A>
 void fields(A& a, Like<model::Status> auto& v) {
-  a("state", v.state);
+  a("state", v.state), a("departures", v.departures);
 }
 template <typename A>
 void fields(A&, Like<model::Accepted> auto&) {}

@@ -88,6 +88,20 @@ Result<bool> is_returned(const model::PilotState& state, const std::string& id,
          allocation->second.phase == model::AllocationPhase::ended;
 }
 
+Result<void> check_throttle(const std::string& throttle) {
+  if (throttle.empty() || throttle == "auto" || throttle == "none") return ok();
+  std::string_view rate = throttle;
+  if (rate.ends_with("/s")) rate.remove_suffix(2);
+  const auto bytes = parse_bytes(rate);
+  if (bytes.has_value() && bytes.value().count > 0) return ok();
+  return make_error(ErrorCode::usage, fmt::format("--throttle can't be '{}'", throttle),
+                    "auto, none, or a rate for each service like 50MB/s");
+}
+
+std::optional<std::string> throttle_wished(const std::string& throttle) {
+  return throttle.empty() ? std::nullopt : std::optional(throttle);
+}
+
 // What can be said before anything is asked for.
 Result<void> check_request(plugin::BatchAdaptor& adaptor, const plugin::AllocationRequest& request) {
   model::PilotSpec spec = request.spec;
@@ -104,7 +118,7 @@ Result<void> check_options(const ExtendOptions& options) {
     return make_error(ErrorCode::usage,
                       "nodes that the job of the base gets have no time of their own: they end with it",
                       "either -t or --in-place");
-  return ok();
+  return check_throttle(options.throttle);
 }
 
 Result<std::string> submit(plugin::BatchAdaptor& adaptor, const plugin::AllocationRequest& request) {
@@ -129,7 +143,8 @@ Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, co
 
   PILOT_TRY(const auto planned,
             ask<model::ExtensionPlanned>(
-                pilot, model::ExtendPilot{options.nodes, options.walltime, options.move, options.in_place}));
+                pilot, model::ExtendPilot{options.nodes, options.walltime, options.move, options.in_place,
+                                          throttle_wished(options.throttle)}));
   request.allocation = planned.allocation;
   request.first_node = planned.first_node;
   const auto job = submit(*adaptor, request);
@@ -172,10 +187,29 @@ Result<bool> wait_for_extension(const Context& context, RunningPilot& pilot, con
                       check);
 }
 
-Result<std::vector<std::string>> shrink_pilot(const Context&, RunningPilot& pilot,
+namespace {
+
+// An extension of which no node has come: its job is all there is of it.
+Result<std::vector<std::string>> take_back(const Context& context, RunningPilot& pilot,
+                                           const std::string& id) {
+  const auto& allocation = pilot.state().allocations.at(id);
+  if (allocation.phase == model::AllocationPhase::ended)
+    return make_error(ErrorCode::failed, fmt::format("{} is over: {}", id, allocation.reason));
+  PILOT_TRY(plugin::BatchAdaptor * adaptor, context.registry->batch(pilot.state().spec.resource));
+  PILOT_TRY(const plugin::AllocationRequest request, pilot.request(id));
+  PILOT_TRY_VOID(adaptor->cancel(request, allocation.job_id));
+  PILOT_TRY_VOID(ask<model::Accepted>(pilot, model::ExtensionRefused{id, "taken back"}));
+  PILOT_TRY_VOID(pilot.follow());
+  return std::vector<std::string>{};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> shrink_pilot(const Context& context, RunningPilot& pilot,
                                               const ShrinkOptions& options) {
+  PILOT_TRY_VOID(check_throttle(options.throttle));
   PILOT_TRY_VOID(pilot.ensure_head(std::chrono::seconds(20)));
-  model::ShrinkPilot wish{options.nodes, options.count};
+  model::ShrinkPilot wish{options.nodes, options.count, throttle_wished(options.throttle)};
   if (!options.allocation.empty()) {
     const auto& state = pilot.state();
     if (!state.allocations.contains(options.allocation)) {
@@ -185,6 +219,7 @@ Result<std::vector<std::string>> shrink_pilot(const Context&, RunningPilot& pilo
                         fmt::format("'{}' has no allocation '{}'", pilot.folder().name(), options.allocation),
                         suggestion(options.allocation, names));
     }
+    if (state.nodes_of(options.allocation).empty()) return take_back(context, pilot, options.allocation);
     for (const auto& node : state.nodes_of(options.allocation))
       if (state.nodes.at(node).phase != model::NodePhase::released) wish.nodes.push_back(node);
   }

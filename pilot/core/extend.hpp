@@ -14,6 +14,7 @@ struct ExtendOptions {
   std::optional<Duration> walltime;  // of the new nodes; else as long as the base was asked for
   bool move = true;                  // data move onto the new nodes' services
   bool in_place = false;             // they become part of the base's job, and end with it
+  std::string throttle;              // of moving data: "50MB/s", "none"; empty or "auto": as measured
 };
 
 // Asks the batch system for the nodes; returns the extension's name ("a1").  Errors: usage (refused by the
@@ -29,9 +30,11 @@ struct ShrinkOptions {
   int count = 0;  // nodes of the head's choice, beside those that are named
   std::vector<std::string> nodes;
   std::string allocation;  // all of its nodes
+  std::string throttle;    // as above
 };
 
-// Begins to give nodes back; returns their names.  Errors: usage, not_found, failed.
+// Begins to give nodes back; returns their names, none when a job that waited for them was taken back.
+// Errors: usage, not_found, failed.
 Result<std::vector<std::string>> shrink_pilot(const Context& context, RunningPilot& pilot,
                                               const ShrinkOptions& options);
 

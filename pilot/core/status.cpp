@@ -47,7 +47,7 @@ bool waits_in_queue(RunningPilot& pilot) {
 
 Result<PilotView> view_pilot(const Context& context, const std::string& name) {
   PILOT_TRY(RunningPilot pilot, RunningPilot::open(context, name));
-  PilotView view{pilot.state(), false, {}};
+  PilotView view{pilot.state(), false, {}, {}};
   if (model::is_final(pilot.state().phase)) {
     view.note =
         fmt::format("it has {}", pilot.state().phase == model::PilotPhase::failed ? "failed" : "stopped");
@@ -56,7 +56,7 @@ Result<PilotView> view_pilot(const Context& context, const std::string& name) {
   if (const auto over = pilot.over_because(); !over.empty()) return over_view(pilot, over);
   auto answer = pilot.ask(model::GetStatus{}, answer_within);
   if (!answer.has_value()) {
-    if (waits_in_queue(pilot)) return PilotView{pilot.state(), true, {}};
+    if (waits_in_queue(pilot)) return PilotView{pilot.state(), true, {}, {}};
     if (const auto over = pilot.over_because(); !over.empty()) return over_view(pilot, over);
     if (auto ensured = pilot.ensure_head(start_within); ensured.has_value()) {
       answer = pilot.ask(model::GetStatus{}, answer_within);
@@ -67,6 +67,7 @@ Result<PilotView> view_pilot(const Context& context, const std::string& name) {
   if (answer.has_value()) {
     if (auto* status = std::get_if<model::Status>(&answer.value())) {
       view.state = std::move(status->state);
+      view.departures = std::move(status->departures).value_or(std::map<std::string, model::Departure>{});
       view.live = true;
       view.note.clear();
     }

@@ -1,6 +1,7 @@
 // What is known of pilots.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ struct PilotView {
   model::PilotState state;
   bool live = false;  // told by the head agent now, or by the batch system while it has not begun
   std::string note;   // why not: "the machine was rebooted"
+  std::map<std::string, model::Departure> departures;  // of extensions, by allocation
 };
 
 // Asks the head agent, and has it started again when it is dead; else the state from the log, with the

@@ -39,6 +39,7 @@ struct ExtensionRequested {
   bool move = true;  // data move onto the new services
   // The allocation whose job gets its nodes ("a0"), which then end with it; none: a job of its own.
   std::optional<std::string> joins;
+  std::optional<std::string> throttle;  // of that move: "50MB/s", "none"; none: as measured
   bool operator==(const ExtensionRequested&) const = default;
 };
 
@@ -75,6 +76,7 @@ struct NodeCordoned {
   std::string node;
   bool draining = true;
   std::string reason;
+  std::optional<std::string> throttle;  // of moving its data away, as in ExtensionRequested
   bool operator==(const NodeCordoned&) const = default;
 };
 

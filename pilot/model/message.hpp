@@ -4,6 +4,7 @@
 // receiver refuses a version that it does not know, naming both.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -94,7 +95,8 @@ struct ExtendPilot {
   int nodes = 0;
   std::optional<Duration> walltime;
   bool move = true;
-  bool in_place = false;  // they become part of the base's job
+  bool in_place = false;                // they become part of the base's job
+  std::optional<std::string> throttle;  // as in ExtensionRequested
   bool operator==(const ExtendPilot&) const = default;
 };
 struct ExtensionSubmitted {
@@ -109,6 +111,7 @@ struct ExtensionRefused {
 struct ShrinkPilot {
   std::vector<std::string> nodes;
   int count = 0;
+  std::optional<std::string> throttle;
   bool operator==(const ShrinkPilot&) const = default;
 };
 
@@ -122,8 +125,16 @@ struct ShrinkPlanned {
   std::vector<std::string> nodes;
   bool operator==(const ShrinkPlanned&) const = default;
 };
+// When an extension will be given back by itself, and what follows that from.
+struct Departure {
+  Duration lead{};   // so long before its end
+  Bytes held;        // what has to move by then
+  Bytes per_second;  // how fast the last move was, or is supposed to be
+  bool operator==(const Departure&) const = default;
+};
 struct Status {
   PilotState state;
+  std::optional<std::map<std::string, Departure>> departures;  // by allocation
   bool operator==(const Status&) const = default;
 };
 struct Accepted {

@@ -43,6 +43,7 @@ struct Fold {
     allocation.walltime = e.walltime;
     allocation.move = e.move;
     allocation.joins = e.joins;
+    allocation.throttle = e.throttle;
   }
 
   void operator()(const AllocationChanged& e) const {
@@ -94,6 +95,7 @@ struct Fold {
     const auto found = state.nodes.find(e.node);
     if (found == state.nodes.end()) return;
     found->second.draining = e.draining;
+    found->second.throttle = e.throttle;
     found->second.reason = e.reason;
   }
 

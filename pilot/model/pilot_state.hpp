@@ -22,6 +22,7 @@ struct AllocationState {
   // The allocation of whose job its nodes are part, or become it: until then `job_id` is the job that asks
   // for them.  None: it has a job of its own.
   std::optional<std::string> joins;
+  std::optional<std::string> throttle;  // of moving data onto its nodes
   // When its wall time is over, by our own clock; the batch system's began a moment earlier.
   std::optional<WallTime> ends_at() const {
     return started && walltime ? std::optional(*started + *walltime) : std::nullopt;
@@ -37,6 +38,7 @@ struct NodeState {
   // Once it is released: the batch system has it again, though not the rest of its allocation; or why not.
   bool returned = false;
   std::string return_failure;
+  std::optional<std::string> throttle;  // while it drains: of moving its data away
   bool operator==(const NodeState&) const = default;
 };
 

@@ -39,6 +39,7 @@ struct PlanInput {
   std::optional<model::ClusterPlan> current;
   std::vector<std::string> draining;  // ids of those nodes that are to be given back
   bool move = true;                   // move data onto new services
+  std::string throttle;               // of moving: "50MB/s" for each service, "none"; empty: as measured
 };
 
 class FrameworkAdaptor {

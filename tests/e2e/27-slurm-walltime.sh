@@ -11,6 +11,10 @@ begin_source 900
 check "one more node comes for two minutes" pilot extend demo -N 1 -t 2m
 check "and holds data" grep -qw 3 <<<"$(holders)"
 extension=$(job_of a1)
+knows_what_it_holds() { [ "$(status_of demo "d['allocations'][1]['held_bytes']")" -gt 0 ]; }
+within 20 "what it holds is known" knows_what_it_holds
+check "and when it leaves: a minute before its end" test \
+  "$(status_of demo "[round((t(a['ends']) - t(a['leaves'])).total_seconds()) for t in [__import__('datetime').datetime.fromisoformat] for a in d['allocations'][1:]][0]")" = 60
 given_back() { [ "$(status_of demo "d['allocations'][1]['state']")" = ended ]; }
 within 110 "it is given back by itself" given_back
 check "the reason is told" grep -q 'the time of a1 is over in' "$user_home/.local/state/pilot/pilots/demo/logs/head.log"

@@ -10,14 +10,16 @@ within 30 "data flow" data_flow demo
 miniapp process gridrec --pilot demo --output out --count 800 --progress none --json >process.json 2>process.err &
 processor=$!
 
-check "two more nodes come" pilot extend demo -N 2
+refuses 2 "--throttle can't be 'fast'" pilot extend demo -N 1 --throttle fast
+check "two more nodes come" pilot extend demo -N 2 --throttle 40MB/s
+check "their data move no faster than was wished" grep -qF '"--throttle","40MB/s"' "$PILOT_HOME/pilots/demo/events.jsonl"
 check "with a broker each" test "$(status_of demo "sum(s['role'] == 'broker' and s['state'] == 'ready' for s in d['services'])")" = 4
 holders() { pilot-kafka topic describe frames --config "$PILOT_HOME/pilots/demo/client/client.librdkafka.properties" |
   json "' '.join(sorted({str(r) for p in d['topic']['partitions'] for r in p['replicas']}))"; }
 check "which hold partitions" test "$(holders)" = "1 2 3 4"
 
 refuses 2 "the head agent runs on node-1" pilot shrink demo --node node-1
-refuses 2 "4 nodes can't be given back, 3 can" pilot shrink demo -N 4
+refuses 2 "4 nodes can't be given back, 2 can" pilot shrink demo -N 4
 refuses 2 "is no number of nodes" pilot extend demo -N 0
 refuses 3 "there is no pilot 'dmeo'" pilot extend dmeo -N 1
 

@@ -211,6 +211,10 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
                                   format_duration(patience),
                                   "--keep",
                                   fmt::format("{}", fmt::join(keep, ","))};
+    if (!input.throttle.empty()) {
+      resize.move->argv.push_back("--throttle");
+      resize.move->argv.push_back(input.throttle);
+    }
     if (!drain.empty()) {
       resize.move->argv.push_back("--drain");
       resize.move->argv.push_back(fmt::format("{}", fmt::join(drain, ",")));

@@ -18,12 +18,12 @@ namespace pilot::cli {
 namespace {
 
 struct ExtendFlags {
-  std::string name, nodes, walltime, timeout;
+  std::string name, nodes, walltime, timeout, throttle;
   bool no_move = false, no_wait = false, in_place = false;
 };
 
 struct ShrinkFlags {
-  std::string name, count, allocation, timeout;
+  std::string name, count, allocation, timeout, throttle;
   std::vector<std::string> nodes;
   bool no_wait = false;
 };
@@ -62,6 +62,7 @@ Result<int> run_extend(Session& session, const ExtendFlags& flags) {
   PILOT_TRY(const auto timeout, time_or_none(flags.timeout, "--timeout"));
   options.move = !flags.no_move;
   options.in_place = flags.in_place;
+  options.throttle = flags.throttle;
   Progress progress = session.make_progress();
   const core::Context context = session.context(progress);
   PILOT_TRY(core::RunningPilot pilot, core::RunningPilot::open(context, flags.name));
@@ -87,6 +88,7 @@ Result<int> run_shrink(Session& session, const ShrinkFlags& flags) {
   core::ShrinkOptions options;
   options.nodes = flags.nodes;
   options.allocation = flags.allocation;
+  options.throttle = flags.throttle;
   if (!flags.count.empty()) {
     PILOT_TRY(options.count, whole_number(flags.count, "--nodes"));
   }
@@ -95,6 +97,11 @@ Result<int> run_shrink(Session& session, const ShrinkFlags& flags) {
   const core::Context context = session.context(progress);
   PILOT_TRY(core::RunningPilot pilot, core::RunningPilot::open(context, flags.name));
   PILOT_TRY(const auto nodes, core::shrink_pilot(context, pilot, options));
+  if (nodes.empty()) {
+    if (!session.quiet) say(fmt::format("extension {} of '{}' is taken back", flags.allocation, flags.name));
+    print_state(session, pilot);
+    return 0;
+  }
   if (flags.no_wait) {
     if (!session.quiet) say(fmt::format("{} of '{}' will be given back", fmt::join(nodes, ", "), flags.name));
     print_state(session, pilot);
@@ -109,6 +116,11 @@ Result<int> run_shrink(Session& session, const ShrinkFlags& flags) {
                     nodes.size() == 1 ? "is" : "are", progress.elapsed()));
   print_state(session, pilot);
   return 0;
+}
+
+Option throttle_option(std::string& target) {
+  return {"--throttle", "RATE",
+          "data move at most so fast for each service: 50MB/s, none, auto [auto: as measured]", &target};
 }
 
 }  // namespace
@@ -134,6 +146,7 @@ Command extend_command(Session& session) {
       {"-t,--time", "TIME", "for so long: 30m, 2h (default: as the base)", &flags->walltime},
       {"--in-place", "", "the base's own job grows: the nodes end with it, so without -t", &flags->in_place},
       {"--no-move", "", "leave the new services empty", &flags->no_move},
+      throttle_option(flags->throttle),
       {"--no-wait", "", "return when the nodes are asked for", &flags->no_wait},
       {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
   command.run = [&session, flags] { return run_extend(session, *flags); };
@@ -144,7 +157,9 @@ Command shrink_command(Session& session) {
   auto flags = std::make_shared<ShrinkFlags>();
   Command command{"shrink", "Give nodes of a pilot back while it runs, after their data have moved"};
   command.description =
-      "Nodes that 'pilot extend' brought can be given back, the base stays. What a node holds moves "
+      "Nodes that 'pilot extend' brought can be given back; those of the base only by --node, and where the "
+      "batch system takes parts of a job, never the node of the head and those with controllers. What a node "
+      "holds moves "
       "elsewhere first; "
       "what has no place there (a topic with more replicas than brokers stay, full disks) is refused with "
       "the "
@@ -155,11 +170,14 @@ Command shrink_command(Session& session) {
   command.examples = {"pilot shrink demo -N 1", "pilot shrink demo --node node-5",
                       "pilot shrink demo --allocation a1"};
   command.arguments = {pilot_argument(flags->name, true)};
-  command.options = {{"-N,--nodes", "N", "so many, the latest first", &flags->count},
-                     {"--node", "NODE", "this one (may be repeated)", &flags->nodes},
-                     {"--allocation", "NAME", "all nodes of an extension: a1", &flags->allocation},
-                     {"--no-wait", "", "return when it has begun", &flags->no_wait},
-                     {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
+  command.options = {
+      {"-N,--nodes", "N", "so many of what extensions brought: the least to move, the earliest end",
+       &flags->count},
+      {"--node", "NODE", "this one (may be repeated)", &flags->nodes},
+      {"--allocation", "NAME", "all nodes of an extension, also of one that waits: a1", &flags->allocation},
+      throttle_option(flags->throttle),
+      {"--no-wait", "", "return when it has begun", &flags->no_wait},
+      {"--timeout", "TIME", "wait no longer than that", &flags->timeout}};
   command.run = [&session, flags] { return run_shrink(session, *flags); };
   return command;
 }

@@ -16,9 +16,10 @@ Result<int> run_status(Session& session, const std::string& given) {
   core::Observer nobody;
   PILOT_TRY(const core::PilotView view, core::view_pilot(session.context(nobody), name));
   if (session.json) {
-    print(status_json(view.state, view.live, view.note).dump(2) + "\n");
+    print(status_json(view.state, view.live, view.note, view.departures).dump(2) + "\n");
   } else {
-    print(status_text(view.state, view.live, view.note, session.colour_on_stdout(), *session.clock));
+    print(status_text(view.state, view.live, view.note, session.colour_on_stdout(), *session.clock,
+                      view.departures));
   }
   return view.live || model::is_final(view.state.phase) ? 0 : exit_code(ErrorCode::unavailable);
 }

@@ -37,7 +37,8 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   EXPECT_EQ(keys_of(document["nodes"][0]),
             (Keys{"id", "allocation", "state", "draining", "reason", "host", "address", "rack", "cores",
                   "memory", "scratch", "agent_pid"}));
-  EXPECT_EQ(keys_of(document["allocations"][0]), (Keys{"id", "job", "nodes", "state", "reason"}));
+  EXPECT_EQ(keys_of(document["allocations"][0]),
+            (Keys{"id", "job", "nodes", "state", "reason", "ends", "leaves", "held_bytes"}));
   EXPECT_NE(document["nodes"][0]["address"], document["nodes"][1]["address"]);
 
   const Outcome list = run({"list", "--json"});

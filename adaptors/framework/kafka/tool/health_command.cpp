@@ -18,6 +18,14 @@ bool among(const std::vector<int>& ids, int id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
+std::uint64_t bytes_in(const std::vector<protocol::LogDir>& folders) {
+  std::uint64_t bytes = 0;
+  for (const auto& folder : folders)
+    for (const auto& replica : folder.replicas)
+      if (!replica.future) bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(0, replica.bytes));
+  return bytes;
+}
+
 }  // namespace
 
 // Replicas that are on their way to a broker are not in sync yet and are not missed.
@@ -67,8 +75,14 @@ Result<std::string> run_health(const std::vector<std::string>& words) {
   const Deadline deadline(system_clock(), timeout);
   PILOT_TRY(const auto state, cluster.metadata(deadline));
   PILOT_TRY(const auto ongoing, cluster.reassignments(deadline));
-  return fmt::format(R"({{"schema": "pilot-kafka.health/1", "problem": {}}})",
-                     json_string(health_problem(state, ongoing)));
+  // One that hangs shall not keep the problem from being told.
+  const Deadline soon(system_clock(), std::min(deadline.left(), Duration(std::chrono::seconds(2))));
+  std::vector<std::string> held;
+  for (const auto& broker : state.brokers)
+    if (const auto folders = cluster.log_dirs(broker.id, soon); folders.has_value())
+      held.push_back(fmt::format(R"("broker-{}": {})", broker.id, bytes_in(folders.value())));
+  return fmt::format(R"({{"schema": "pilot-kafka.health/1", "problem": {}, "bytes_by_service": {{{}}}}})",
+                     json_string(health_problem(state, ongoing)), fmt::join(held, ", "));
 }
 
 }  // namespace pilot::adaptors::kafka
