@@ -192,6 +192,19 @@ TEST_F(HeadCoreTest, in_a_large_pilot_silence_is_borne_longer) {
   EXPECT_EQ(core_->state().nodes.at("node-2000").phase, NodePhase::lost);
 }
 
+TEST_F(HeadCoreTest, an_agent_of_another_version_is_refused_with_both) {
+  auto other = node("node-1");
+  other.version = "0.2";
+  other.host = "cn7";
+  receive("node-1", model::RegisterNode{other, {}});
+  const auto refused = sent<model::Refused>("node-1");
+  ASSERT_THAT(refused, SizeIs(1));
+  EXPECT_EQ(refused[0].error.message,
+            "the agent of node-1 on cn7 is of version 0.2, and 'demo' was started by version 0.1");
+  EXPECT_TRUE(noted("is of version 0.2")) << "the user sees it as well";
+  EXPECT_FALSE(core_->state().nodes.contains("node-1"));
+}
+
 TEST_F(HeadCoreTest, an_agent_that_ended_before_our_eyes_is_started_again_at_once) {
   boot();
   take(core_->agent_ended("node-2", {99, 5, "boot"}));  // one that was there before

@@ -6,6 +6,8 @@
 #include "pilot/base/log.hpp"
 #include "pilot/codec/codec.hpp"
 #include "pilot/net/control_client.hpp"
+#include "pilot/net/interfaces.hpp"
+#include "pilot/store/log_words.hpp"
 
 namespace pilot::agent {
 
@@ -27,6 +29,7 @@ struct HeadLink::Impl {
   SteadyTime begun = clock.steady();
   SteadyTime connected_at{};
   std::optional<SteadyTime> heard;
+  bool told = false;  // that nothing was ever heard
   EventLoop::Handle timer;
 
   bool silent() const { return !heard || silence() > timing.silence; }
@@ -34,6 +37,10 @@ struct HeadLink::Impl {
 
   void look() {
     if (silent()) find_head();
+    if (client && !heard && !told && clock.steady() - connected_at > timing.silence) {
+      told = true;
+      log::warning("{}{}; this node has {}", store::never_heard, address, net::interfaces_text());
+    }
     const bool early = !client && clock.steady() - begun < eager;
     timer = loop.after(early ? timing.first_looks : timing.looks, [this] { look(); });
   }

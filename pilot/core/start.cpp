@@ -13,6 +13,7 @@
 #include "pilot/core/wait_loop.hpp"
 #include "pilot/proc/identity.hpp"
 #include "pilot/store/event_log.hpp"
+#include "pilot/store/log_words.hpp"
 
 namespace pilot::core {
 namespace {
@@ -64,6 +65,19 @@ std::string last_words(const RunningPilot& pilot) {
   return {};
 }
 
+// Nodes whose agents run but never came to the head know what they tried.
+std::string why_missing(const RunningPilot& pilot) {
+  for (int number = 1; number <= pilot.state().spec.nodes; ++number) {
+    const std::string node = fmt::format("node-{}", number);
+    if (pilot.state().nodes.contains(node)) continue;
+    const std::string tail = tail_of_file(pilot.folder().log_folder() / (node + ".log"), 20);
+    const auto begin = tail.rfind(store::never_heard);
+    if (begin != std::string::npos)
+      return fmt::format("; {}: {}", node, tail.substr(begin, tail.find('\n', begin) - begin));
+  }
+  return {};
+}
+
 // The agents' processes may all be gone without a word in the log.  As long as they answer, the batch system
 // need not be asked.
 Result<void> check_agents(const Context& context, RunningPilot& pilot) {
@@ -101,9 +115,13 @@ Result<bool> reached(const RunningPilot& pilot, Goal goal) {
     case Goal::stopped:
       return model::is_final(phase);
   }
-  if (phase == model::PilotPhase::failed)
-    return make_error(ErrorCode::failed, fmt::format("pilot '{}' failed: {}", pilot.folder().name(),
-                                                     failure_of(pilot.state()).cause));
+  if (phase == model::PilotPhase::failed) {
+    const std::string missing = why_missing(pilot);
+    return make_error(ErrorCode::failed,
+                      fmt::format("pilot '{}' failed: {}{}", pilot.folder().name(),
+                                  failure_of(pilot.state()).cause, missing),
+                      missing.empty() ? "" : "batch.network names the interface or subnet that leads there");
+  }
   if (model::is_final(phase) || phase == model::PilotPhase::stopping)
     return make_error(ErrorCode::failed,
                       fmt::format("pilot '{}' is {}", pilot.folder().name(), model::to_string(phase)));

@@ -121,7 +121,8 @@ struct ClusterPlan {
   std::vector<std::string> nodes;              // ids of those that it was made for
   std::optional<ResizePlan> resize;            // when there were others before
   // Run by the head now and then, on its node.  It prints what is not as it should be with the data, as
-  // {"problem": "2 of 9 partitions ..."} on one line; an empty text when all is well.
+  // {"problem": "2 of 9 partitions ..."} on one line; an empty text when all is well.  With it may stand
+  // "bytes_by_service": {"broker-1": 4096}: what has to move before that service can go.
   std::optional<Command> health;
   // What a later pilot needs to open the data again (FrameworkSpec::reopen); empty: they end with the pilot.
   std::map<std::string, std::string> keeps;

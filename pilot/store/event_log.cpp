@@ -48,8 +48,9 @@ Result<void> take_lock(int fd) {
   lock.l_type = F_WRLCK;
   const bool known = ::fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
   return make_error(ErrorCode::unavailable,
-                    known ? fmt::format("process {} writes this pilot's event log already", lock.l_pid)
-                          : std::string("another process writes this pilot's event log already"));
+                    known && lock.l_pid > 0  // 0: on another machine
+                        ? fmt::format("process {} writes this pilot's event log already", lock.l_pid)
+                        : std::string("another process writes this pilot's event log already"));
 }
 
 }  // namespace

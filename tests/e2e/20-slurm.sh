@@ -63,6 +63,11 @@ check "16 messages were acknowledged and 16 reconstructed" \
   test "$(json "(d['acknowledged'], d['reconstructed'])" <"$user_home/run.json")" = "(16, 16)"
 check "nothing is left" nothing_on_hosts
 
+refuses 1 "node-2: nothing was ever heard of the head agent at tcp://127.0.0.1:" pilot start lost --resource slurm -N 2 \
+  --batch network=lo --ready-timeout 10s
+check "and which addresses there are" grep -qF "this node has lo 127.0.0.1, eth0 10.77.0.12" "$WORK/refused.err"
+check "what failed is cleaned up" pilot stop lost
+
 pilot start gone --resource slurm -N 1 >"$WORK/start.log" 2>&1
 as_user scancel --name pilot-gone
 says_over() { grep -qE "is over: CANCELLED|CANCELLED.* nothing of it runs any more" <<<"$(pilot status gone 2>&1)"; }

@@ -111,6 +111,7 @@ std::vector<plugin::OptionDoc> script_options() {
        "how nodes are reached: an interface (ib0), a subnet (10.1.0.0/16), or auto: the one that leads to "
        "the head's node"},
       {"extra", "", "directives for the job script, one a line, passed on as they are"},
+      {"launcher", "the system's own", "what runs a command once on each node of the job: mpiexec --ppn 1"},
       {"skip", "", "directives that pilot writes and this site refuses: mem, exclusive"},
   };
 }
@@ -146,8 +147,24 @@ Result<void> check_script_options(const model::PilotSpec& spec,
   return ok();
 }
 
-std::string render_job_script(const plugin::AllocationRequest& request, const JobScript& parts) {
+namespace {
+
+// An MPI's processes know their place by variables that differ; a node knows it by its name.
+JobScript launched_by(const std::string& launcher, JobScript parts) {
+  if (launcher.empty()) return parts;
+  parts.on_each_node = launcher + " \"$@\"";
+  parts.also_on_each_node = parts.on_each_node;
+  parts.node_name = "\"$(hostname)\"";
+  parts.rank = "\"$(listed_rank)\"";
+  parts.carries_environment = true;
+  return parts;
+}
+
+}  // namespace
+
+std::string render_job_script(const plugin::AllocationRequest& request, const JobScript& of_system) {
   const model::PilotSpec& spec = request.spec;
+  const JobScript parts = launched_by(option(spec, "launcher"), of_system);
   const std::string network = option(spec, "network");
   std::string text = "#!/bin/bash\n" + directives_of(request, parts);
   text += fmt::format("# The node agents of pilot '{}', allocation {}; written by 'pilot'.\n\n", spec.name,

@@ -160,10 +160,15 @@ keep_agent_running() {
 
 # The rank that this node had when the job began; ranks of tasks shift when nodes before it are given back.
 first_rank() {
-  local name rank
-  name=$(node_name)
-  rank=$(awk -v name="${name%%.*}" '{sub("[.].*", "")} $0 == name {print NR - 1; exit}' "$pilot_dir/allocations/$allocation.nodes")
+  local rank
+  rank=$(listed_rank)
   echo "${rank:-$(node_rank)}"
+}
+
+listed_rank() {
+  local name
+  name=$(node_name)
+  awk -v name="${name%%.*}" '{sub("[.].*", "")} $0 == name {print NR - 1; exit}' "$pilot_dir/allocations/$allocation.nodes"
 }
 
 # Tells this node's agent that the job is about to end.

@@ -269,6 +269,20 @@ TEST_F(JobScriptTest, CountsAllCoresOfANodeThatIsOurs) {
   EXPECT_THAT(log(), Not(HasSubstr("<--cores><77>"))) << log();
 }
 
+// As an MPI's: what it sets is its own affair, and the node knows its place by its name.
+TEST_F(JobScriptTest, AnotherLauncherStartsTheAgents) {
+  parts.on_each_node = "false";
+  parts.rank = "\"$NO_SUCH_RANK\"";
+  parts.list_nodes = "echo other; hostname";
+  request.nodes = 2;
+  request.spec.batch["launcher"] = "env -i PATH=\"$PATH\" X='x y'";
+  start();
+  EXPECT_TRUE(eventually([&] {
+    const auto text = read_file(request.pilot_dir / "logs" / "node-2.log");
+    return text.has_value() && text.value().find("<--rank><1><--node><node-2>") != std::string::npos;
+  })) << tail_of_file(output_file(request), 9);
+}
+
 TEST_F(JobScriptTest, WritesItsOutputWhileItRuns) {
   parts.writes_own_output = true;
   parts.on_each_node = "echo here; \"$@\"";

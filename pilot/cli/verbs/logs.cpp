@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "pilot/base/file.hpp"
@@ -40,10 +41,16 @@ std::map<std::string, fs::path> logs_of(const core::RunningPilot& pilot) {
 
 Result<int> list_logs(Session& session, const std::map<std::string, fs::path>& logs) {
   Table table({"LOG", "SIZE", "FILE"});
+  auto list = nlohmann::ordered_json::array();
   for (const auto& [target, path] : logs) {
     std::error_code none;
     const auto size = fs::file_size(path, none);
     table.add({target, none ? "-" : format_bytes(Bytes{size}), path.string()});
+    list.push_back({{"name", target}, {"bytes", none ? 0 : size}, {"file", path.string()}});
+  }
+  if (session.json) {
+    print(nlohmann::ordered_json{{"schema", "pilot.logs/1"}, {"logs", std::move(list)}}.dump(2) + "\n");
+    return 0;
   }
   print(table.text(true, session.colour_on_stdout()));
   return 0;

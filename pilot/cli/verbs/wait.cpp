@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "pilot/cli/output.hpp"
 #include "pilot/cli/signals.hpp"
+#include "pilot/cli/status_view.hpp"
 #include "pilot/cli/verbs/verbs.hpp"
 #include "pilot/core/start.hpp"
 
@@ -30,6 +32,7 @@ Result<int> run_wait(Session& session, const WaitFlags& flags) {
   PILOT_TRY(core::RunningPilot pilot, core::RunningPilot::open(context, name));
   PILOT_TRY(const bool reached, core::wait_for(context, pilot, goal, timeout));
   progress.finish();
+  if (session.json) print(status_json(pilot.state(), true, "").dump(2) + "\n");
   if (reached) return 0;
   say(fmt::format("pilot '{}' goes on; nothing was stopped", name));
   return 128 + signal_received();

@@ -88,6 +88,10 @@ TEST_F(Life, EventsAndLogs) {
   EXPECT_EQ(wrong.code, 3);
   EXPECT_EQ(wrong.err, "pilot: pilot 'demo' has no log 'haed'\nhint: did you mean 'head'?\n");
   EXPECT_NE(run({"logs", "demo"}).out.find("node-1"), std::string::npos);
+  const auto logs = run({"logs", "demo", "--json"}).json();
+  EXPECT_EQ(logs["schema"], "pilot.logs/1");
+  EXPECT_EQ(keys_of(logs["logs"][0]), (Keys{"name", "bytes", "file"}));
+  EXPECT_EQ(run({"wait", "demo", "--json"}).json()["schema"], "pilot.status/1");
 }
 
 // The machine was rebooted: what is known is shown, with the reason, and stop cleans up.
