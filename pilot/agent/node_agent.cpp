@@ -271,7 +271,8 @@ struct NodeAgent::Impl {
     if (in_a_hurry) return;
     in_a_hurry = true;
     log::info("leaving at once: {}", reason);
-    if (released_said) return end_head();  // nothing else is left, and its back-off may be longer than our time
+    if (released_said)
+      return end_head();  // nothing else is left, and its back-off may be longer than our time
     if (!leaving || !services_ended) services->end_all([this] { sweep_node(); });
     leaving = true;
   }

@@ -150,8 +150,8 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   spec.ports = {{broker ? "client" : "controller", server.port}};
   spec.log = (input.log_folder / (spec.id + ".log")).string();
   spec.ready.deadline = input.spec.ready_timeout;
-  // Stopped all at once, the last of several looks for a successor in vain, 5 s long (fixed in Kafka); what it
-  // knows is written and synced.
+  // Stopped all at once, the last of several looks for a successor in vain, 5 s long (fixed in Kafka); what
+  // it knows is written and synced.
   if (!broker && cluster.placement.controllers.size() > 1) spec.stop.grace = 2s;
   if (broker) {
     const auto probe_config = server.folder + "/probe.properties";
