@@ -40,6 +40,7 @@ struct JobStatus {
   bool can_never_run = false;         // it waits for what will not come
   bool settled = true;                // while it waits: the system has said why
   bool ending = false;                // it still counts as running, but starts nothing any more
+  bool suspended = false;             // its processes are stopped; it starts nothing until it is resumed
   std::optional<WallTime> starts_at;  // expected, while it waits
   std::optional<WallTime> ends_at;
   std::string hosts;  // of the nodes it holds, as the system lists them
@@ -138,7 +139,7 @@ class BatchDialect {
   // How jobs are made bigger; null: not at all.
   virtual const GrowthDialect* growth() const { return nullptr; }
 
-  // Runs `argv` on one node of a running job, from any node or from the login node; lasts as long as it.
+  // Runs `argv` on one node of a running job, from any node or from the login node; may last as long as it.
   virtual model::Command run_on(const std::string& job_id, const std::string& node,
                                 const std::vector<std::string>& argv) const = 0;
 };

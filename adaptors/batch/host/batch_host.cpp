@@ -343,6 +343,10 @@ Result<void> BatchHost::launch_agent(const AllocationRequest& request, const std
     return make_error(ErrorCode::not_found, fmt::format("job {} is over: {}", job_id, job.reason));
   if (job.phase != AllocationPhase::running)
     return make_error(ErrorCode::unavailable, fmt::format("job {} does not run: {}", job_id, job.reason));
+  if (job.suspended)  // a task that is started now hangs, and with PBS its MoM
+    return make_error(
+        ErrorCode::unavailable,
+        fmt::format("job {} is suspended ({}): nothing can be started in it", job_id, job.reason));
   PILOT_TRY(const auto nodes, nodes_of(request));
   if (rank < 0 || rank >= static_cast<int>(nodes.size()))
     return make_error(ErrorCode::not_found, fmt::format("job {} has no node of rank {}", job_id, rank));

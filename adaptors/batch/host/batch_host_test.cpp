@@ -209,6 +209,10 @@ TEST_F(BatchHostTest, SaysWhyNothingCanBeLaunched) {
   EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::not_found);
   when("poll", "echo 7 pending");
   EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::unavailable);
+  when("poll", "echo '7 suspended n[1-3]'");
+  const int launches = calls("run");
+  EXPECT_THAT(host.launch_agent(request, "7", 1).error().text(), HasSubstr("job 7 is suspended"));
+  EXPECT_EQ(calls("run"), launches) << "with PBS it would hang, and the node with it";
   when("poll", "exit 5");
   EXPECT_EQ(host.launch_agent(request, "7", 1).error().code, ErrorCode::unavailable);
 }

@@ -241,7 +241,7 @@ run_job() {
   launcher=$!
   if [ -n "$warning_after" ]; then
     (
-      trap 'kill "$!"' TERM
+      trap 'kill "$!" 2>/dev/null' TERM
       sleep "$warning_after" &
       wait "$!" && kill -USR1 $$
     ) &

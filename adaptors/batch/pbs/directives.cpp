@@ -23,7 +23,8 @@ constexpr std::array plain_options{
     PlainOption{"project", "P", "-P ", "project that is charged, where that is not the account"},
     PlainOption{"mail", "M", "-M ", "address that is told when the job begins, ends and fails"},
 };
-constexpr std::array own_directives{"N", "select", "place", "walltime", "r", "j", "o", "m"};
+constexpr std::array own_directives{"N", "select", "place", "walltime", "r", "tolerate_node_failures",
+                                    "j", "o",      "m"};
 
 // qsub takes a value from a directive up to the next blank.
 bool is_one_word(std::string_view value) {
@@ -99,6 +100,8 @@ std::vector<host::Directive> directives_of(const AllocationRequest& request) {
       add(plain.directive, std::string(plain.text) + value);
   if (!option(spec, "mail").empty()) add("m", "-m abe");
   add("r", "-r n");
+  // Else the job ends when one node has been lost for five minutes, or as soon as it returns.
+  add("tolerate_node_failures", "-W tolerate_node_failures=all");
   add("j", "-j oe");
   add("o", "-o /dev/null");  // the script writes its own: PBS would show it only after the end
   return all;

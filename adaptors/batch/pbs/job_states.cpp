@@ -147,6 +147,7 @@ host::JobStatus job_status(const Attributes& job) {
     status.phase = state.phase;
     status.reason += fmt::format(", {}", state.meaning);
     status.ending = state.letter == 'E';
+    status.suspended = state.letter == 'S' || state.letter == 'U';
   }
   status.hosts = hosts_of(attribute(job, "exec_host"));
   const auto started = time_of(attribute(job, "stime"));

@@ -154,13 +154,19 @@ Result<void> PbsDialect::released(const proc::CommandResult& answer) const {
   return answer.succeeded() ? ok() : Result<void>(complaint("pbs_release_nodes", answer));
 }
 
-// Works inside the job only, where the head agent is; PBS has nothing for the login node.  By a task on each
+// Works inside the job only, where the head agent is; PBS has nothing for the login node.  A task on each
 // node, of which that on the right one does something: pbs_tmrsh knows nodes by their place in $PBS_NODEFILE,
 // which the first node's tasks don't have, and which on the others still lists what has been given back.
+// pbsdsh does not wait for the tasks (-o), and not for ever for a lost node (KILL: upon TERM it would end the
+// tasks).
 model::Command PbsDialect::run_on(const std::string&, const std::string& node,
                                   const std::vector<std::string>& argv) const {
   model::Command command;
-  command.argv = {"pbsdsh",
+  command.argv = {"timeout",
+                  "--signal=KILL",
+                  "20",
+                  "pbsdsh",
+                  "-o",
                   "--",
                   "/bin/sh",
                   "-c",

@@ -102,6 +102,13 @@ TEST(PbsPollTest, SeveralJobsInOneCall) {
   EXPECT_EQ(found.at("41.head").hosts, "node01");
 }
 
+TEST(PbsPollTest, SuspendedJobsStartNothing) {
+  proc::CommandResult answer = recorded("qstat_f_running");
+  answer.out.replace(answer.out.find("job_state = R"), 13, "job_state = S");
+  EXPECT_EQ(told(jobs(answer).at("1.head")), "running none: S, suspended");
+  EXPECT_TRUE(jobs(answer).at("1.head").suspended);
+}
+
 // A path of the submitter's with a line break in it, as qstat -f printed one.
 TEST(PbsPollTest, AValueThatLooksLikeAnAttributeIsNone) {
   proc::CommandResult answer = recorded("qstat_f_running");
@@ -237,9 +244,10 @@ TEST(PbsReleaseTest, DropsNodes) {
 }
 
 TEST(PbsDirectivesTest, WholeNodesByDefault) {
-  EXPECT_THAT(directives(request()),
-              ElementsAre("#PBS -N pilot-demo-012345-a0", "#PBS -l select=2", "#PBS -l place=scatter:excl",
-                          "#PBS -r n", "#PBS -j oe", "#PBS -o /dev/null"))
+  EXPECT_THAT(
+      directives(request()),
+      ElementsAre("#PBS -N pilot-demo-012345-a0", "#PBS -l select=2", "#PBS -l place=scatter:excl",
+                  "#PBS -r n", "#PBS -W tolerate_node_failures=all", "#PBS -j oe", "#PBS -o /dev/null"))
       << "no -V: qstat -f would show the environment, with any secret in it, to every user";
 }
 
@@ -272,11 +280,12 @@ TEST(PbsDirectivesTest, RefusesWhatALineCantSay) {
 // pbs_tmrsh needs $PBS_NODEFILE, which the tasks of a job's first node don't have.
 TEST(PbsRunOnTest, ATaskOnEachNodeOfWhichOneDoesSomething) {
   const auto argv = pbs.run_on("41.head", "node02.example.org", {"echo", "a b"}).argv;
-  ASSERT_THAT(argv, SizeIs(8));
-  EXPECT_EQ(argv[0], "pbsdsh");
+  ASSERT_THAT(argv, SizeIs(12));
+  EXPECT_EQ(argv[3], "pbsdsh");
   for (const std::string host : {"node02", "node02.example.org", "node01"}) {
     model::Command task;
-    task.argv = {"/bin/sh", "-c", "hostname() { echo " + host + "; }; " + argv[4], argv[5], argv[6], argv[7]};
+    task.argv = {"/bin/sh", "-c",     "hostname() { echo " + host + "; }; " + argv[8],
+                 argv[9],   argv[10], argv[11]};
     const auto answer = proc::run_command(task, std::chrono::seconds(10));
     EXPECT_EQ(answer.value().out, host == "node01" ? "" : "a b\n") << host;
   }

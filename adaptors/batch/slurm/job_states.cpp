@@ -125,6 +125,7 @@ void describe(host::JobStatus& status, std::string_view state, std::string_view 
     status.phase = known->phase;
     status.cause = known->cause;
     status.ending = known->ending;
+    status.suspended = known->word == "SUSPENDED" || known->word == "STOPPED";
   }
   status.reason = state;
   status.settled = !reason.empty() && reason != "None" && reason != "(null)";

@@ -125,6 +125,7 @@ TEST(SlurmPollTest, HowJobsEnd) {
 TEST(SlurmPollTest, CompletingIsNotTheEnd) {
   EXPECT_EQ(told(polled("poll_completing").at("22")), "running none ending: COMPLETING");
   EXPECT_EQ(told(from_line("7|SUSPENDED|None|1|2|n1")), "running none: SUSPENDED");
+  EXPECT_TRUE(from_line("7|SUSPENDED|None|1|2|n1").suspended);
 }
 
 TEST(SlurmPollTest, AStateOfTheFutureIsUnknown) {

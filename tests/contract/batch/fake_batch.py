@@ -423,7 +423,12 @@ class Pbs:
     @staticmethod
     def pbsdsh(arguments):
         job = Pbs.job_here("pbsdsh")
-        run_on(job["hosts"], arguments[1:], lambda node: Pbs.task_environment(job, node))
+        argv = arguments[arguments.index("--") + 1:]
+        if "-o" in arguments:  # it does not wait for them
+            for node in job["hosts"]:
+                subprocess.Popen(argv, env=Pbs.task_environment(job, node), start_new_session=True)
+        else:
+            run_on(job["hosts"], argv, lambda node: Pbs.task_environment(job, node))
 
     @staticmethod
     def hostname(arguments):
