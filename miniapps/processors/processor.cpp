@@ -21,6 +21,8 @@ constexpr auto receive_wait = std::chrono::milliseconds(100);
 constexpr auto drain_limit = std::chrono::minutes(2);
 
 constexpr std::size_t queued_messages_per_worker = 8;
+// Results that wait for the disk, however small: each may keep a volume of its own open.
+constexpr std::size_t most_unsynced = 32;
 
 std::size_t queue_bytes(const ProcessorOptions& o) {
   return o.queue.count * static_cast<std::size_t>(o.parallelism);
@@ -170,7 +172,7 @@ bool Processor::handle(BlockWorker& worker, std::vector<Message> messages) {
     auto all = worker.handle(messages);
     if (!all) return fail(all.error()), false;
     for (auto& done : all.value()) {
-      const auto weight = done.handled.result_bytes;
+      const auto weight = std::max<std::uint64_t>(done.handled.result_bytes, options_.unsynced.count / most_unsynced);
       done_.push(std::move(done), weight);
     }
     auto ready = worker.take_ready();

@@ -28,7 +28,7 @@ class ProcessorTest : public testing::Test {
   std::unique_ptr<Processor> processor(const std::string& output, int parallelism = 2) {
     ProcessorOptions options;
     options.algorithm = algorithm_;
-    options.store = {.folder = root_ / output, .picture = {}, .hook = {}};
+    options.store = {.folder = root_ / output, .picture = {}, .hook = hook_};
     options.topic = "frames";
     options.group = "test";
     options.parallelism = parallelism;
@@ -55,6 +55,7 @@ class ProcessorTest : public testing::Test {
     return files;
   }
   fs::path root_ = fs::path(testing::TempDir()) / ("processor-" + pilot::random_hex(6));
+  StepHook hook_;
   std::shared_ptr<CopyAlgorithm> algorithm_ = std::make_shared<CopyAlgorithm>();
 };
 
@@ -84,6 +85,22 @@ TEST_F(ProcessorTest, AllBlocksAreInTheOutputAndAcknowledged) {
     EXPECT_EQ(scan.blocks, 4u);
     EXPECT_EQ(scan.picture, "scan-07070707-" + std::to_string(scan.scan_id) + "-slice-4.png");
   }
+}
+
+std::ptrdiff_t open_files() {
+  return std::distance(fs::directory_iterator("/proc/self/fd"), {});
+}
+
+// Each message of another scan, faster than the disk finishes them.
+TEST_F(ProcessorTest, FewFilesAreOpenAtATimeAndNoneAtTheEnd) {
+  auto log = std::make_shared<Log>();
+  for (std::uint64_t i = 0; i < 160; ++i) log->partitions[0].push_back(frame(i, {.slices_total = 2}));
+  const auto before = open_files();
+  std::atomic<std::ptrdiff_t> most{0};
+  hook_ = [&](std::string_view) { most = std::max(most.load(), open_files()); };
+  EXPECT_EQ(run("out", log, 160).stored, 160u);
+  EXPECT_LT(most, before + 210) << "two for each of two groups of 32 and of 32 kept open, and a few";
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST_F(ProcessorTest, ThreadsAndOrderDoNotChangeTheOutput) {

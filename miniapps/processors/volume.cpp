@@ -109,6 +109,7 @@ Volume::Volume(int fd, int direct_fd, formats::VolumeLayout layout, std::filesys
 
 Volume::~Volume() {
   ::close(fd_);
+  if (direct_fd_ >= 0) ::close(direct_fd_);
 }
 
 pilot::Error Volume::failure(std::string_view doing, int saved_errno) const {
