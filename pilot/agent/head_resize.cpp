@@ -46,7 +46,9 @@ void HeadCore::extend(const std::string& peer, const std::string& id, const mode
     return refuse(
         ErrorCode::failed,
         fmt::format("'{}' is {} and takes no more nodes", state_.spec.name, to_string(state_.phase)),
-        fmt::format("'pilot wait {} --for ready' waits until it does", state_.spec.name));
+        state_.phase == PilotPhase::failed
+            ? fmt::format("'pilot stop {}' cleans up", state_.spec.name)
+            : fmt::format("'pilot wait {} --for ready' waits until it does", state_.spec.name));
   if (warned_.contains(base_allocation))
     return refuse(ErrorCode::failed, fmt::format("the time of '{}' is almost over", state_.spec.name),
                   "start another pilot; what kept its data can be opened again");

@@ -7,13 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "adaptors/batch/host/recording.hpp"
+#include "adaptors/batch/host/dialect_input.hpp"
 #include "adaptors/batch/pbs/job_states.hpp"
 
 namespace pilot::adaptors::pbs {
 namespace {
 
 using host::JobStatus;
+using host::test::request;
+using host::test::told;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -23,7 +25,7 @@ using testing::SizeIs;
 const PbsDialect pbs;
 
 proc::CommandResult recorded(const std::string& name) {
-  return host::recording(std::string(PILOT_SOURCE_DIR) + "/tests/fixtures/pbs/" + name + ".txt");
+  return host::test::recorded("pbs", name);
 }
 
 // What `qstat -f` prints for the jobs of a recording of `qstat -f -F json`.
@@ -51,33 +53,11 @@ proc::CommandResult recorded_json(const std::string& name) {
 std::map<std::string, JobStatus> jobs(const proc::CommandResult& answer) {
   auto polled = pbs.polled(answer);
   EXPECT_TRUE(polled.has_value()) << (polled.has_error() ? polled.error().text() : "");
-  std::map<std::string, JobStatus> by_id;
-  if (polled.has_value())
-    for (JobStatus& job : polled.value()) by_id[job.job_id] = std::move(job);
-  return by_id;
-}
-
-std::string told(const JobStatus& job) {
-  return fmt::format("{} {}{}: {}", model::to_string(job.phase), host::to_string(job.cause),
-                     job.can_never_run ? " never"
-                     : job.ending      ? " ending"
-                                       : "",
-                     job.reason);
+  return host::test::by_id(std::move(polled));
 }
 
 std::string told(const std::string& recording, const std::string& id) {
   return told(jobs(recorded_json(recording))[id]);
-}
-
-plugin::AllocationRequest request() {
-  plugin::AllocationRequest made;
-  made.pilot_id = "0123456789";
-  made.allocation = "a0";
-  made.nodes = 2;
-  made.spec.name = "demo";
-  made.pilot_dir = "/home/u/pilots/demo";
-  made.agent_program = "/opt/bin/pilot-agent";
-  return made;
 }
 
 std::vector<std::string> directives(const plugin::AllocationRequest& wish) {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adaptors/batch/host/recording.hpp"
+#include "adaptors/batch/host/dialect_input.hpp"
 #include "adaptors/batch/pbs/pbs_dialect.hpp"
 
 namespace pilot::adaptors::pbs {
@@ -14,7 +14,7 @@ using testing::SizeIs;
 const PbsDialect dialect;
 
 proc::CommandResult recorded_answer(const std::string& name) {
-  return host::recording(std::string(PILOT_SOURCE_DIR) + "/tests/fixtures/pbs/" + name + ".txt");
+  return host::test::recorded("pbs", name);
 }
 
 plugin::AllocationRequest wish(int nodes) {

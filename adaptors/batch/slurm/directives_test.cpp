@@ -5,8 +5,8 @@
 
 #include <random>
 
+#include "adaptors/batch/host/dialect_input.hpp"
 #include "adaptors/batch/slurm/slurm_dialect.hpp"
-#include "adaptors/batch/slurm/test_input.hpp"
 
 namespace pilot::adaptors::slurm {
 namespace {
@@ -15,7 +15,7 @@ using testing::Contains;
 using testing::Not;
 using testing::StartsWith;
 
-using test::request;
+using host::test::request;
 
 std::vector<std::string> lines(const plugin::AllocationRequest& wish) {
   std::vector<std::string> all;
@@ -26,7 +26,7 @@ std::vector<std::string> lines(const plugin::AllocationRequest& wish) {
 TEST(DirectivesTest, WholeNodesByDefault) {
   EXPECT_THAT(
       lines(request()),
-      testing::ElementsAre("#SBATCH --job-name=pilot-demo", "#SBATCH --comment=\"pilot 0123 a0\"",
+      testing::ElementsAre("#SBATCH --job-name=pilot-demo", "#SBATCH --comment=\"pilot 0123456789 a0\"",
                            "#SBATCH --nodes=2", "#SBATCH --ntasks-per-node=1", "#SBATCH --exclusive",
                            "#SBATCH --mem=0", "#SBATCH --no-kill", "#SBATCH --no-requeue",
                            "#SBATCH --signal=B:USR1@60", "#SBATCH --export=ALL",

@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adaptors/batch/host/recording.hpp"
-#include "adaptors/batch/slurm/test_input.hpp"
+#include "adaptors/batch/host/dialect_input.hpp"
 
 namespace pilot::adaptors::slurm {
 namespace {
@@ -19,11 +18,11 @@ using testing::StartsWith;
 const SlurmGrowth growth;
 
 proc::CommandResult recording(const std::string& name) {
-  return host::recording(std::string(PILOT_SOURCE_DIR) + "/tests/fixtures/slurm/" + name + ".txt");
+  return host::test::recorded("slurm", name);
 }
 
 plugin::AllocationRequest growing() {
-  auto made = test::request();
+  auto made = host::test::request();
   made.allocation = "a1";
   made.joins_job = "41";
   return made;
@@ -52,7 +51,7 @@ TEST(SlurmGrowthTest, AsksAsTheBaseDidForOtherNodesAndItsTimeThatIsLeft) {
   const auto argv = growth.ask(request, "node[01-02]", std::chrono::seconds(61)).argv;
   EXPECT_THAT(argv,
               IsSupersetOf({"salloc", "--no-shell", "--dependency=expand:41", "--exclude=node[01-02]",
-                            "--time=2", "--nodes=2", "--job-name=pilot-demo", "--comment=pilot 0123 a1",
+                            "--time=2", "--nodes=2", "--job-name=pilot-demo", "--comment=pilot 0123456789 a1",
                             "--partition=fast lane", "--exclusive", "--licenses=a", "SALLOC_PARTITION"}));
   for (const char* unwanted :
        {"--time=120", "--mem", "--output", "--signal", "--no-requeue", "--mail", "--export", "b"})

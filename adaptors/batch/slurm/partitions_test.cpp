@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adaptors/batch/host/recording.hpp"
+#include "adaptors/batch/host/dialect_input.hpp"
 #include "adaptors/batch/slurm/slurm_dialect.hpp"
 
 namespace pilot::adaptors::slurm {
@@ -15,7 +15,7 @@ using testing::SizeIs;
 const SlurmDialect dialect;
 
 proc::CommandResult recorded_answer(const std::string& name) {
-  return host::recording(std::string(PILOT_SOURCE_DIR) + "/tests/fixtures/slurm/" + name + ".txt");
+  return host::test::recorded("slurm", name);
 }
 
 plugin::AllocationRequest wish(int nodes, std::optional<Duration> time = {}, const std::string& queue = "") {

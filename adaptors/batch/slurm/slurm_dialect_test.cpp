@@ -4,16 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "adaptors/batch/host/recording.hpp"
-#include "adaptors/batch/slurm/test_input.hpp"
+#include "adaptors/batch/host/dialect_input.hpp"
 
 namespace pilot::adaptors::slurm {
 namespace {
 
 using host::ExitCause;
 using host::JobStatus;
+using host::test::request;
+using host::test::told;
 using model::AllocationPhase;
-using test::request;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -23,25 +23,13 @@ using testing::SizeIs;
 const SlurmDialect slurm;
 
 proc::CommandResult recorded(const std::string& name) {
-  return host::recording(std::string(PILOT_SOURCE_DIR) + "/tests/fixtures/slurm/" + name + ".txt");
+  return host::test::recorded("slurm", name);
 }
 
 std::map<std::string, JobStatus> polled(const std::string& name) {
   auto jobs = slurm.polled(recorded(name));
   EXPECT_TRUE(jobs.has_value()) << name;
-  std::map<std::string, JobStatus> by_id;
-  if (jobs.has_value())
-    for (JobStatus& job : jobs.value()) by_id[job.job_id] = std::move(job);
-  return by_id;
-}
-
-// Phase, cause and reason on one line.
-std::string told(const JobStatus& job) {
-  return fmt::format("{} {}{}: {}", model::to_string(job.phase), host::to_string(job.cause),
-                     job.can_never_run ? " never"
-                     : job.ending      ? " ending"
-                                       : "",
-                     job.reason);
+  return host::test::by_id(std::move(jobs));
 }
 
 JobStatus from_line(const std::string& line) {
@@ -213,7 +201,9 @@ TEST(SlurmSubmitTest, RefusalsSayWhatToDo) {
 }
 
 TEST(SlurmSubmitTest, FindsAJobWhoseIdWasLost) {
-  EXPECT_THAT(slurm.found(request(), recorded("find")).value(), ElementsAre("20"));
+  auto wish = request();
+  wish.pilot_id = "0123";  // as in the recording
+  EXPECT_THAT(slurm.found(wish, recorded("find")).value(), ElementsAre("20"));
 }
 
 TEST(SlurmCancelTest, WhatIsGoneIsCancelled) {

@@ -72,7 +72,8 @@ Result<int> run_help(const Command& root, const std::vector<std::string>& topic)
                                     [&](const Command& command) { return command.name == word; });
     if (found == commands.end()) {
       std::vector<std::string> known{"states", "exit-codes", "env"};
-      for (const Command& command : commands) known.push_back(command.name);
+      for (const Command& command : commands)
+        if (!command.hidden && command.name != "env") known.push_back(command.name);
       return make_error(ErrorCode::usage, fmt::format("there is no help on '{}'", word),
                         suggestion(word, known));
     }

@@ -29,6 +29,7 @@ TEST_F(Text, Help) {
   equals_golden("help_states.txt", run({"help", "states"}).out);
   equals_golden("help_exit_codes.txt", run({"help", "exit-codes"}).out);
   refuses(2, "pilot: there is no help on 'sates'\nhint: did you mean 'states'?\n", {"help", "sates"});
+  EXPECT_EQ(run({"help", "unheard-of"}).err.find("__complete"), std::string::npos);
 }
 
 TEST_F(Text, NoCommandIsUsage) {
