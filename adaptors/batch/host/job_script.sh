@@ -89,7 +89,7 @@ scratch_root() {
 }
 
 run_node() {
-  local rank=$1 node=node-$(($1 + first_node)) root address agent='' told=''
+  local rank=$1 node=node-$(($1 + first_node)) root address agent='' told='' guard=''
   [ "$rank" -lt "$nodes_wanted" ] || exit 0 # a job may have more nodes than the pilot wants
   umask 077
   exec </dev/null >>"$pilot_dir/logs/$node.log" 2>&1
@@ -105,10 +105,17 @@ run_node() {
     say "'$root' is not a folder of ours"
     exit 5
   fi
+  if [ -n "$removes_tmpdir" ] && [ -n "$(own_tmpdir)" ]; then
+    setsid /bin/bash "$script" guard &
+    guard=$!
+  fi
   exec 9>"$root/$node.lock"
-  if ! flock -n 9 || agent_runs "$root/$node.pid"; then exit 0; fi # nothing to do
+  if ! flock -n 9 || agent_runs "$root/$node.pid"; then # nothing to do
+    [ -z "$guard" ] || kill -KILL "$guard"
+    exit 0
+  fi
   # shellcheck disable=SC2064 # as they are now
-  trap "clean_node $(printf %q "$root") $node" EXIT
+  trap "clean_node $(printf %q "$root") $node $guard" EXIT
   address=$(node_address)
   [ -n "$address" ] || exit 5
   export PILOT_AGENT_OF=$pilot_id PILOT_TOPOLOGY
@@ -123,6 +130,20 @@ clean_node() {
   trap '' TERM INT # what cleans up shall not die of it
   rm -f "$1/$2.pid" "$1/$2.lock"
   rmdir "$1" 2>/dev/null # others of this pilot may be here
+  [ -z "${3:-}" ] || kill -KILL "$3"
+}
+
+# Outlives this node's script if that is killed.  Such systems end the sessions of tasks, and services have sessions
+# of their own: what is left when the job's TMPDIR has gone is ended.
+guard_node() {
+  local entry
+  trap '' TERM INT HUP USR1 USR2
+  exec 8<> <(:)
+  while [ -d "$TMPDIR" ]; do read -r -t 2 -u 8 || :; done
+  for entry in /proc/[0-9]*; do
+    [ "$(tr '\0' '\n' 2>/dev/null <"$entry/environ" | grep -cxF -e "PILOT_AGENT_OF=$pilot_id" -e "TMPDIR=$TMPDIR")" != 2 ] ||
+      kill -KILL "${entry#/proc/}"
+  done
 }
 
 # agent_runs PIDFILE: it may have outlived the script that kept it running.
@@ -263,6 +284,7 @@ case ${1:-} in
   leave) also_on_each_node /bin/bash "$script" end ;;
   node) run_node "${2:-$(first_rank)}" ;;
   look) look_for_mark ;;
+  guard) guard_node ;;
   end) end_node "${2:-$(first_rank)}" ;;
   *) run_job ;;
 esac

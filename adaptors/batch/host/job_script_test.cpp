@@ -261,6 +261,31 @@ TEST_F(JobScriptTest, ATmpdirThatAllNodesShareIsNotUsed) {
   EXPECT_TRUE(begin_with("first")) << "its own is";
 }
 
+// PBS ends a task's session; a service has its own.
+TEST_F(JobScriptTest, WhatIsLeftWhenTheJobsTmpdirHasGoneIsEnded) {
+  request.spec.scratch.clear();
+  const auto own = folder / "own tmp";
+  ASSERT_TRUE(make_directory(own).has_value());
+  parts.removes_tmpdir = true;
+  parts.list_nodes = "export TMPDIR='" + own.string() + "'; hostname";
+  agent("setsid sleep 300 & echo \"service $!.\"; sleep 300\n");
+  const auto job = start();
+  ASSERT_TRUE(says("service ")) << log() << tail_of_file(output_file(request), 9);
+  const pid_t service = std::stoi(log().substr(log().find("service ") + 8));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(own)) {
+    if (entry.path().filename() != "node-1.pid") continue;
+    EXPECT_EQ(kill(std::stoi(read_file(entry.path()).value()), SIGKILL), 0);
+  }
+  proc::send_signal_to_group(job, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return !proc::is_alive(job); }));
+  EXPECT_EQ(kill(service, 0), 0) << "it has outlived them";
+  ASSERT_TRUE(remove_tree(own).has_value());
+  EXPECT_TRUE(eventually([&] {
+    const auto state = read_file("/proc/" + std::to_string(service) + "/stat");
+    return !state.has_value() || state.value().find(") Z") != std::string::npos;
+  }));
+}
+
 // PBS sets it to what was asked for, which is 1 where whole nodes were; nproc(1) minds it.
 TEST_F(JobScriptTest, CountsAllCoresOfANodeThatIsOurs) {
   parts.on_each_node = "export OMP_NUM_THREADS=77; \"$@\"";
