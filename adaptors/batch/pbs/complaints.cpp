@@ -20,7 +20,7 @@ constexpr std::array complaints{
     Complaint{"Couldn't connect", ErrorCode::unavailable, "pbs_server does not answer"},
     Complaint{"No route to host", ErrorCode::unavailable, "the host of pbs_server can't be reached"},
     Complaint{"Request invalid for state of job", ErrorCode::unavailable,
-              "a job can give nodes back only when it has run for some seconds"},
+              "PBS does that neither in a job's first seconds nor while it ends"},
     Complaint{"primary execution host", ErrorCode::usage, "a job can't give its first node back"},
     Complaint{"history", ErrorCode::not_found, ""},
     Complaint{"Unknown Job Id", ErrorCode::not_found, ""},
