@@ -172,7 +172,8 @@ bool Processor::handle(BlockWorker& worker, std::vector<Message> messages) {
     auto all = worker.handle(messages);
     if (!all) return fail(all.error()), false;
     for (auto& done : all.value()) {
-      const auto weight = std::max<std::uint64_t>(done.handled.result_bytes, options_.unsynced.count / most_unsynced);
+      const auto weight =
+          std::max<std::uint64_t>(done.handled.result_bytes, options_.unsynced.count / most_unsynced);
       done_.push(std::move(done), weight);
     }
     auto ready = worker.take_ready();
