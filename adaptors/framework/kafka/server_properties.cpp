@@ -160,6 +160,9 @@ std::string broker_properties(const Cluster& cluster, const Server& server) {
   auto lines = common(cluster, server, "broker", "CLIENT");
   lines.set("inter.broker.listener.name", "CLIENT");
   lines.set("broker.rack", server.rack);
+  // It starts before its controller listens, and would end after a minute of asking; how long a start may
+  // take is the pilot's to say.
+  lines.set("initial.broker.registration.timeout.ms", 600000);
   set_internal_topics(lines, cluster.placement);
   set_sizes(lines, cluster, server);
   // A mistyped topic is an error, and asking about one does not make it with the wrong partitions.
