@@ -270,16 +270,25 @@ struct HeadAgent::Impl {
         });
   }
 
-  void act(const PollQueue& wanted) {
+  template <typename Tell>
+  void poll_job(const std::string& allocation, Tell tell) {
     batch.call(
-        core->state(), wanted.allocation,
+        core->state(), allocation,
         [](plugin::BatchAdaptor& system, const BatchJob& job) -> Result<plugin::AllocationStatus> {
           PILOT_TRY(const auto statuses, system.poll(job.request, {job.id}));
           return statuses.empty() ? plugin::AllocationStatus{} : statuses.front();
         },
-        [this, allocation = wanted.allocation](const Result<plugin::AllocationStatus>& status) {
-          perform(core->polled(allocation, status));
-        });
+        [this, tell](const Result<plugin::AllocationStatus>& status) { perform(tell(status)); });
+  }
+
+  void act(const PollQueue& wanted) {
+    poll_job(wanted.allocation,
+             [this, id = wanted.allocation](const auto& status) { return core->polled(id, status); });
+  }
+
+  void act(const LookAtJob& wanted) {
+    poll_job(wanted.allocation,
+             [this, id = wanted.allocation](const auto& status) { return core->job_seen(id, status); });
   }
 
   void act(const GiveBack& wanted) {

@@ -40,12 +40,16 @@ bool is_done(const model::PilotState& state) {
 }
 
 HeadCore::HeadCore(model::PilotState state, const Clock& clock, HeadTiming timing)
-    : state_(std::move(state)), clock_(&clock), timing_(timing), started_at_(clock.steady()) {}
+    : state_(std::move(state)), clock_(&clock), timing_(timing), started_at_(clock.steady()) {
+  phase_entered_ = {state_.phase, started_at_};
+  ticked_at_ = started_at_;
+}
 
 // --- output --------------------------------------------------------------------------------------------
 
 void HeadCore::emit(model::EventBody body) {
   model::apply(state_, {state_.last_sequence + 1, clock_->wall(), body});
+  if (phase_entered_.first != state_.phase) phase_entered_ = {state_.phase, clock_->steady()};
   out_.events.push_back(std::move(body));
 }
 
@@ -86,7 +90,9 @@ HeadOutput HeadCore::receive(const std::vector<Incoming>& messages) {
 }
 
 HeadOutput HeadCore::tick() {
+  notice_standstill();
   notice_silence();
+  look_at_jobs();
   relaunch_lost_nodes();
   notice_end_of_base();
   give_back_in_time();
@@ -222,9 +228,12 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
   // An agent that came back after it was released is only released once more: it cleans up.
   const bool given_back = before == NodePhase::released && known->second.draining;
   const bool came_back = before == NodePhase::released && (given_back || winding_down());
-  if (!came_back && (before != NodePhase::up || known->second.info != message.node)) {
+  note_age(message);
+  const Duration ahead = clock_ahead(message);
+  if (!came_back && (before != NodePhase::up || known->second.info != message.node ||
+                     std::chrono::abs(known->second.clock_ahead - ahead) >= timing_.clock_off)) {
     if (known != state_.nodes.end() && known->second.info.agent != message.node.agent) stored_.erase(id);
-    emit(model::NodeRegistered{message.node});
+    emit(model::NodeRegistered{message.node, ahead == Duration{0} ? std::nullopt : std::optional(ahead)});
   }
   relaunches_.erase(id);
   joined_at_[id] = clock_->steady();
@@ -356,7 +365,8 @@ void HeadCore::relaunch_lost_nodes() {
   if (finished_) return;
   const SteadyTime now = clock_->steady();
   for (const auto& [id, node] : state_.nodes) {
-    if (node.phase != NodePhase::lost || given_up_.contains(id)) continue;
+    if (node.phase != NodePhase::lost || given_up_.contains(id) || is_suspended(node.info.allocation))
+      continue;
     // One that dies as soon as it has joined is not started in a tight loop.
     const auto joined = joined_at_.find(id);
     const SteadyTime first =

@@ -32,7 +32,6 @@ struct HeadTiming {
   Duration lost_while_stopping = std::chrono::seconds(20);  // then a lost node is not waited for
   Duration stop_margin = std::chrono::seconds(15);          // beyond the services' own grace
   Duration release = std::chrono::minutes(2);               // of a node: its data are removed
-  Duration after_restart = std::chrono::seconds(20);        // deadlines don't pass before, after a restart
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
   Bytes supposed_speed{8 << 20};                            // of moving data, before it was measured
@@ -44,7 +43,13 @@ struct HeadTiming {
   Duration never_asked = std::chrono::minutes(2);  // then there is none
   Duration last_lead = std::chrono::seconds(90);   // the base stops in order, before its agents are told to
   Duration progress = std::chrono::seconds(2);     // of moving data: noted no more often
-  Duration check = std::chrono::seconds(5);        // of a cluster's data
+  Duration standstill = std::chrono::seconds(3);   // between two ticks: then it stood still
+  Duration look = std::chrono::minutes(5);         // between looks at a job for its end
+  Duration look_urgently = std::chrono::seconds(2);  // while its nodes are silent
+  Duration moment = std::chrono::seconds(2);         // an end that moves by less was rounded
+  Duration clock_off =
+      std::chrono::seconds(10);              // clocks that differ by less agree: messages take their time
+  Duration check = std::chrono::seconds(5);  // of a cluster's data
   Duration check_again = std::chrono::seconds(1);  // when something was wrong for the first time
 };
 
@@ -86,6 +91,7 @@ class HeadCore {
   HeadOutput checked(const std::string& framework, const Result<DataReport>& report);
   // What the batch system says of an extension that waits.
   HeadOutput polled(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
+  HeadOutput job_seen(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
   HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
@@ -172,6 +178,15 @@ class HeadCore {
   model::Departure departure_of(const std::string& id, const model::AllocationState& allocation) const;
   std::map<std::string, model::Departure> departures() const;
 
+  // head_time.cpp: jobs that are suspended, a head that stood still, clocks that are off
+  void notice_standstill();
+  void look_at_jobs();
+  bool is_suspended(const std::string& allocation) const;
+  std::optional<Duration> time_left(const std::string& allocation) const;
+  bool tells_time() const;
+  void note_age(const model::RegisterNode& message);
+  Duration clock_ahead(const model::RegisterNode& message) const;
+
   // head_grow.cpp: nodes that become part of the base's job
   void grow_in_place();
   void ask_for_growth(const std::string& id, const model::AllocationState& allocation);
@@ -222,6 +237,15 @@ class HeadCore {
   std::map<std::string, SteadyTime> joined_at_;    // by node
   std::map<std::string, SteadyTime> lost_since_;   // by node
   std::map<std::string, Duration> lost_patience_;  // by node: doubled with each attempt to do without it
+  std::map<std::string, SteadyTime> began_;        // by allocation
+  SteadyTime ticked_at_{};
+  std::optional<SteadyTime> stood_still_at_;
+  std::pair<model::PilotPhase, SteadyTime> phase_entered_{};
+  struct JobLook {
+    std::optional<SteadyTime> last;
+    bool under_way = false;
+  };
+  std::map<std::string, JobLook> jobs_;  // by allocation
   struct Check {
     SteadyTime next{};
     bool under_way = false;

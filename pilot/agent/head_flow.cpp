@@ -213,6 +213,9 @@ HeadOutput HeadCore::checked(const std::string& framework, const Result<DataRepo
 
 // The first thing that is not as it should be; empty when all is well.
 std::string HeadCore::problem() const {
+  for (const auto& [id, allocation] : state_.allocations)
+    if (allocation.phase == model::AllocationPhase::suspended)
+      return fmt::format("{} is suspended by the batch system: {}", id, allocation.reason);
   for (const auto& [id, node] : state_.nodes) {
     if (node.phase == NodePhase::up || is_leaving(id)) continue;
     if (node.phase == NodePhase::released && node.draining) continue;
@@ -242,8 +245,7 @@ void HeadCore::fail(std::string cause) {
 }
 
 bool HeadCore::ready_deadline_passed() const {
-  return clock_->wall() - state_.phase_since > state_.spec.ready_timeout &&
-         clock_->steady() - started_at_ > std::min(timing_.after_restart, state_.spec.ready_timeout);
+  return clock_->steady() - phase_entered_.second > state_.spec.ready_timeout;
 }
 
 }  // namespace pilot::agent

@@ -40,6 +40,19 @@ inline model::ClusterPlan plan() {
   return plan;
 }
 
+// A clock whose wall time may jump.
+class UnsteadyClock final : public Clock {
+ public:
+  WallTime wall() const override { return manual_.wall() + ahead_; }
+  SteadyTime steady() const override { return manual_.steady(); }
+  void advance(Duration by) { manual_.advance(by); }
+  void set_ahead(Duration by) { ahead_ = by; }
+
+ private:
+  ManualClock manual_;
+  Duration ahead_{0};
+};
+
 // A head core with its log, and node agents that do nothing but what a test says.
 class HeadHarness {
  public:
@@ -179,7 +192,7 @@ class HeadHarness {
     });
   }
 
-  ManualClock clock_;
+  UnsteadyClock clock_;
   std::vector<model::Event> events_;
   std::optional<HeadCore> core_;
   std::vector<Outgoing> messages_;

@@ -1,5 +1,6 @@
 #include "pilot/agent/head_link.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -13,7 +14,8 @@ namespace pilot::agent {
 
 namespace {
 constexpr Duration eager = std::chrono::seconds(10);
-}
+constexpr Duration longest_blink = std::chrono::seconds(2);  // between looks of an agent that runs
+}  // namespace
 
 struct HeadLink::Impl {
   EventLoop& loop;
@@ -28,14 +30,19 @@ struct HeadLink::Impl {
   std::string address;
   SteadyTime begun = clock.steady();
   SteadyTime connected_at{};
-  std::optional<SteadyTime> heard;
+  bool heard = false;
   bool told = false;  // that nothing was ever heard
+  SteadyTime looked = begun;
+  Duration quiet{0};  // up to the last look
   EventLoop::Handle timer;
 
   bool silent() const { return !heard || silence() > timing.silence; }
-  Duration silence() const { return clock.steady() - heard.value_or(begun); }
+  // An agent that was stopped for a while (with its job) did not listen, and that is not counted.
+  Duration silence() const { return quiet + std::min(clock.steady() - looked, longest_blink); }
 
   void look() {
+    quiet = silence();
+    looked = clock.steady();
     if (silent()) find_head();
     if (client && !heard && !told && clock.steady() - connected_at > timing.silence) {
       told = true;
@@ -67,7 +74,9 @@ struct HeadLink::Impl {
   }
 
   void receive(const std::string& text) {
-    heard = clock.steady();
+    heard = true;
+    quiet = Duration{0};
+    looked = clock.steady();
     auto message = codec::decode_message(text);
     if (message.has_error()) {
       log::warning("a message from the head agent can't be read: {}", message.error().text());

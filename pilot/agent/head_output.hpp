@@ -90,6 +90,11 @@ struct GrowBase {
   std::string asked;
 };
 
+// Ask the batch system about an allocation's job; answered by HeadCore::job_seen().
+struct LookAtJob {
+  std::string allocation;
+};
+
 // Probe until it answers or its deadline passes; answered by HeadCore::probed().
 struct ProbeCluster {
   std::string framework;
@@ -124,9 +129,9 @@ struct CheckCluster {
   model::Command command;
 };
 
-using Effect =
-    std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                 RetireNode, PollQueue, GiveBack, CheckRelease, ReturnNodes, GrowBase, CheckCluster, Finish>;
+using Effect = std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes,
+                            MoveData, RetireNode, PollQueue, GiveBack, CheckRelease, ReturnNodes, GrowBase,
+                            LookAtJob, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

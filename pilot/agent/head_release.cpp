@@ -153,11 +153,10 @@ std::vector<std::string> HeadCore::allocations_by_cost() const {
     }
   std::ranges::sort(names, [&](const std::string& a, const std::string& b) {
     if (costs.at(a) != costs.at(b)) return costs.at(a) < costs.at(b);
-    const auto& one = state_.allocations.at(a);
-    const auto& other = state_.allocations.at(b);
-    const auto one_ends = one.ends_at().value_or(WallTime::max());
-    const auto other_ends = other.ends_at().value_or(WallTime::max());
-    return one_ends != other_ends ? one_ends < other_ends : one.first_node > other.first_node;
+    const auto one_has = time_left(a).value_or(Duration::max());
+    const auto other_has = time_left(b).value_or(Duration::max());
+    if (one_has != other_has) return one_has < other_has;
+    return state_.allocations.at(a).first_node > state_.allocations.at(b).first_node;
   });
   return names;
 }

@@ -163,10 +163,10 @@ std::string HeadCore::throttle_wished(const Layout& wanted, const model::Cluster
 void HeadCore::give_back_in_time() {
   if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
   for (const auto& [id, allocation] : state_.allocations) {
-    const auto ends = allocation.ends_at();
-    if (!ends || allocation.phase == AllocationPhase::ended) continue;
+    const auto time = time_left(id);  // which stands still while it is suspended
+    if (!time || allocation.phase == AllocationPhase::ended || is_suspended(id)) continue;
+    const Duration left = *time;
     const Duration lead = departure_of(id, allocation).lead;
-    const Duration left = *ends - clock_->wall();
     if (id == base_allocation && left <= std::min(timing_.last_lead, lead))
       return stop_pilot(fmt::format("the time of its base is over in {}", format_duration(left)));
     if (left > lead || !warned_.insert(id).second) continue;
@@ -194,7 +194,7 @@ void HeadCore::do_without_lost_nodes() {
   const SteadyTime now = clock_->steady();
   for (const auto& id : usable_nodes()) {
     const auto& node = state_.nodes.at(id);
-    if (node.phase != NodePhase::lost || node.draining) continue;
+    if (node.phase != NodePhase::lost || node.draining || is_suspended(node.info.allocation)) continue;
     const auto since = lost_since_.try_emplace(id, now).first->second;
     auto& patience = lost_patience_.try_emplace(id, state_.spec.lost_after).first->second;
     if (now - since <= patience || is_bound(id)) continue;
@@ -234,6 +234,7 @@ void HeadCore::follow_change(const ClusterEntry& entry) {
     const bool lame = service.phase == model::ServicePhase::failed && contains(cluster.arriving, spec.id);
     const auto since = lost_since_.find(spec.node);
     const bool hopeless = service.phase == model::ServicePhase::lost && is_bound(spec.node) &&
+                          !is_suspended(state_.nodes.at(spec.node).info.allocation) &&
                           since != lost_since_.end() &&
                           clock_->steady() - since->second > state_.spec.lost_after;
     if (lame || hopeless) return change_failed(framework, fmt::format("{}: {}", spec.id, service.reason));

@@ -42,7 +42,7 @@ std::vector<std::uint16_t> find_ports(const NodeOptions& options, const model::N
 
 // What was kept of an earlier run of this agent, or the record of a node that joins.
 NodeRecord load_record(const std::filesystem::path& path, const model::PilotState& pilot,
-                       const NodeOptions& options) {
+                       const NodeOptions& options, SteadyTime now) {
   if (auto text = read_file(path); text.has_value()) {
     auto record = decode_node_record(text.value());
     if (record.has_value() && record.value().pilot_id == pilot.id) return std::move(record).value();
@@ -52,6 +52,8 @@ NodeRecord load_record(const std::filesystem::path& path, const model::PilotStat
   NodeRecord record;
   record.pilot_id = pilot.id;
   record.free_ports = find_ports(options, pilot.spec.network, pilot.id + options.node);
+  record.joined_ns = now.time_since_epoch().count();
+  record.boot_id = proc::boot_id();
   return record;
 }
 
@@ -104,7 +106,7 @@ struct NodeAgent::Impl {
     const auto path = folder.node_file(options.node);
     PILOT_TRY_VOID(make_directory(path.parent_path()));
     services.emplace(
-        loop, clock, path, options.node, load_record(path, pilot, options),
+        loop, clock, path, options.node, load_record(path, pilot, options, clock.steady()),
         [this](const std::string& service) { return context_of(service); },
         [this](const model::ServiceReport& report) { send_report(report); });
     describe();
@@ -163,7 +165,7 @@ struct NodeAgent::Impl {
   void join() {
     // Reports first: when the head compares what runs with its log, it has what led there.
     for (const auto& report : services->unacknowledged()) link->send(report);
-    link->send(model::RegisterNode{info, services->changes()});
+    link->send(model::RegisterNode{info, services->changes(), services->age(), clock.wall()});
     registered_at = reported_at = clock.steady();
   }
 

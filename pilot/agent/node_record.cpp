@@ -49,6 +49,8 @@ Result<NodeRecord> record_from(const Json& json) {
   record.pilot_id = json.at("pilot_id");
   record.free_ports = json.at("free_ports").get<std::vector<std::uint16_t>>();
   record.last_report = json.at("last_report");
+  record.joined_ns = json.at("joined_ns");
+  record.boot_id = json.at("boot_id");
   for (const auto& text : json.at("unacknowledged")) {
     PILOT_TRY(const auto message, codec::decode_message(text.get_ref<const std::string&>()));
     if (const auto* report = std::get_if<model::ServiceReport>(&message.body))
@@ -67,10 +69,9 @@ Result<NodeRecord> record_from(const Json& json) {
 }  // namespace
 
 std::string encode(const NodeRecord& record) {
-  Json json{{"pilot_id", record.pilot_id},
-            {"free_ports", record.free_ports},
-            {"last_report", record.last_report},
-            {"unacknowledged", Json::array()},
+  Json json{{"pilot_id", record.pilot_id},       {"free_ports", record.free_ports},
+            {"last_report", record.last_report}, {"joined_ns", record.joined_ns},
+            {"boot_id", record.boot_id},         {"unacknowledged", Json::array()},
             {"services", Json::array()}};
   for (const auto& report : record.unacknowledged)
     json["unacknowledged"].push_back(codec::encode(model::Message{{}, report}));

@@ -19,6 +19,8 @@ struct NodeRecord {
   std::uint64_t last_report = 0;                     // number of the newest report
   std::vector<model::ServiceReport> unacknowledged;  // the head may not have them in its log yet
   std::vector<ServiceRecord> services;
+  std::int64_t joined_ns = 0;  // when the node joined the pilot first, by the steady clock of this boot
+  std::string boot_id;
   std::optional<ServiceRecord> head;  // the head agent, on the node that keeps it running
   bool operator==(const NodeRecord&) const = default;
 };

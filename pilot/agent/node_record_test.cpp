@@ -23,6 +23,8 @@ NodeRecord example() {
   record.pilot_id = "abc";
   record.free_ports = {20001, 20002};
   record.last_report = 17;
+  record.joined_ns = 123456789012345;
+  record.boot_id = "boot";
   record.unacknowledged = {{"node-1", 17, service.report()}};
   record.services = {service};
   record.head = service;

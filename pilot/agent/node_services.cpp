@@ -6,6 +6,7 @@
 
 #include "pilot/base/file.hpp"
 #include "pilot/base/log.hpp"
+#include "pilot/proc/identity.hpp"
 
 namespace pilot::agent {
 
@@ -126,6 +127,11 @@ void NodeServices::save() {
   if (head_) record.head = head_->record();
   if (auto written = write_file(path_, encode(record), 0600); written.has_error())
     log::error("cannot keep the record of this node: {}", written.error().text());
+}
+
+std::optional<Duration> NodeServices::age() const {
+  if (record_.boot_id != proc::boot_id()) return std::nullopt;
+  return clock_->steady() - SteadyTime{std::chrono::nanoseconds(record_.joined_ns)};
 }
 
 void NodeServices::remove_record() {

@@ -48,6 +48,8 @@ class NodeServices {
 
   const std::vector<std::uint16_t>& free_ports() const { return record_.free_ports; }
   const std::string& pilot_id() const { return record_.pilot_id; }
+  // For how long the node has been the pilot's; none: it was booted since.
+  std::optional<Duration> age() const;
 
   // After this nothing is written any more, and the file is gone.
   void remove_record();

@@ -41,21 +41,47 @@ ordered_json allocations_json(const model::PilotState& state, const Departures& 
   return list;
 }
 
+// "suspended" of a node that is silent because its job is, and of what runs there.
+bool is_suspended(const model::PilotState& state, const model::NodeState& node) {
+  const auto allocation = state.allocations.find(node.info.allocation);
+  return node.phase != model::NodePhase::released && allocation != state.allocations.end() &&
+         allocation->second.phase == model::AllocationPhase::suspended;
+}
+
+std::string_view word_of(const model::PilotState& state, const model::NodeState& node) {
+  return is_suspended(state, node) ? to_string(model::AllocationPhase::suspended) : to_string(node.phase);
+}
+
+std::string_view word_of(const model::PilotState& state, const model::ServiceState& service,
+                         const model::ServiceSpec* spec) {
+  const auto node = spec == nullptr ? state.nodes.end() : state.nodes.find(spec->node);
+  const bool idle = service.phase == model::ServicePhase::planned || model::is_final(service.phase);
+  return !idle && node != state.nodes.end() && is_suspended(state, node->second)
+             ? to_string(model::AllocationPhase::suspended)
+             : to_string(service.phase);
+}
+
+std::string reason_of(const model::NodeState& node) {
+  if (!node.reason.empty() || node.clock_ahead == Duration{0}) return node.reason;
+  return model::clock_warning(node.clock_ahead);
+}
+
 ordered_json nodes_json(const model::PilotState& state) {
   ordered_json list = ordered_json::array();
   for (const auto& [id, node] : state.nodes)
     list.push_back({{"id", id},
                     {"allocation", node.info.allocation},
-                    {"state", model::to_string(node.phase)},
+                    {"state", word_of(state, node)},
                     {"draining", node.draining},
-                    {"reason", node.reason},
+                    {"reason", reason_of(node)},
                     {"host", node.info.host},
                     {"address", node.info.address},
                     {"rack", node.info.rack},
                     {"cores", node.info.cores},
                     {"memory", node.info.memory.count},
                     {"scratch", node.info.scratch},
-                    {"agent_pid", node.info.agent.pid}});
+                    {"agent_pid", node.info.agent.pid},
+                    {"clock_ahead_s", std::chrono::duration<double>(node.clock_ahead).count()}});
   return list;
 }
 
@@ -74,7 +100,7 @@ ordered_json services_json(const model::PilotState& state) {
                       {"framework", framework},
                       {"role", spec == nullptr ? "" : spec->role},
                       {"node", spec == nullptr ? "" : spec->node},
-                      {"state", model::to_string(service.phase)},
+                      {"state", word_of(state, service, spec)},
                       {"reason", service.reason},
                       {"pid", service.process.pid},
                       {"restarts", service.total_restarts},
@@ -133,9 +159,9 @@ std::string nodes_text(const model::PilotState& state, bool colour) {
   Table table({"NODE", "STATE", "ADDRESS", "CORES", "MEMORY", "AGENT", "REASON"});
   for (const auto& [id, node] : state.nodes) {
     const bool drains = node.draining && node.phase == model::NodePhase::up;
-    table.add({id, std::string(drains ? "draining" : model::to_string(node.phase)), node.info.address,
+    table.add({id, std::string(drains ? "draining" : word_of(state, node)), node.info.address,
                std::to_string(node.info.cores), format_bytes(node.info.memory), pid_text(node.info.agent.pid),
-               node.reason});
+               reason_of(node)});
   }
   return table.empty() ? "" : "\n" + table.text(true, colour);
 }
@@ -145,7 +171,7 @@ std::string services_text(const model::PilotState& state, bool colour, const Clo
   for (const auto& [framework, cluster] : state.clusters) {
     for (const auto& [id, service] : cluster.services) {
       const model::ServiceSpec* spec = spec_of(cluster, id);
-      table.add({id, std::string(model::to_string(service.phase)), spec == nullptr ? "" : spec->node,
+      table.add({id, std::string(word_of(state, service, spec)), spec == nullptr ? "" : spec->node,
                  endpoint_of(state, spec), pid_text(service.process.pid),
                  std::to_string(service.total_restarts), age_of(service.since, clock), service.reason});
     }

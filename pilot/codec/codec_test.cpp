@@ -65,9 +65,9 @@ std::vector<model::EventBody> every_event() {
                        2,        Bytes{1024}, "/tmp/s", {1, 65535}, some_process, "1"};
   return {model::PilotCreated{"abc", some_spec(), "0.1", "me", "here"},
           model::AllocationSubmitted{"a0", "42.head", 3},
-          model::AllocationChanged{"a0", model::AllocationPhase::ended, "time limit"},
+          model::AllocationChanged{"a0", model::AllocationPhase::suspended, "SUSPENDED", WallTime{7s}},
           model::HeadStarted{some_process, "here", "tcp://127.0.0.1:1", 2, "node-1"},
-          model::NodeRegistered{node},
+          model::NodeRegistered{node, -5min},
           model::NodeChanged{"node-1", model::NodePhase::lost, "no heartbeat for 5s"},
           model::ClusterPlanned{some_plan()},
           model::ClusterReady{"kafka"},
@@ -101,7 +101,9 @@ TEST(Codec, EveryMessageSurvivesTheRoundTrip) {
   for (auto& body : every_event()) model::apply(state, {++sequence, WallTime{5ns}, body});
   const std::vector<model::MessageBody> bodies = {
       model::RegisterNode{state.nodes.at("node-1").info,
-                          {{"kafka/broker-1", model::ServicePhase::ready, some_process, 0, "", ""}}},
+                          {{"kafka/broker-1", model::ServicePhase::ready, some_process, 0, "", ""}},
+                          90min,
+                          WallTime{8s}},
       model::NodeAccepted{{"a", "b"}},
       model::Heartbeat{"node-1"},
       model::RegisterAgain{},

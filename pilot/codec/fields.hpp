@@ -122,6 +122,7 @@ void fields(A& a, Like<model::ClusterChecked> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::AllocationChanged> auto& v) {
   a("allocation", v.allocation), a("phase", v.phase), a("reason", v.reason);
+  a("ends_at", v.ends_at);
 }
 template <typename A>
 void fields(A& a, Like<model::HeadStarted> auto& v) {
@@ -130,7 +131,7 @@ void fields(A& a, Like<model::HeadStarted> auto& v) {
 }
 template <typename A>
 void fields(A& a, Like<model::NodeRegistered> auto& v) {
-  a("node", v.node);
+  a("node", v.node), a("clock_ahead", v.clock_ahead);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeChanged> auto& v) {
@@ -164,12 +165,13 @@ template <typename A>
 void fields(A& a, Like<model::AllocationState> auto& v) {
   a("job_id", v.job_id), a("nodes", v.nodes), a("phase", v.phase), a("reason", v.reason);
   a("first_node", v.first_node), a("walltime", v.walltime), a("move", v.move), a("started", v.started);
-  a("joins", v.joins), a("throttle", v.throttle);
+  a("joins", v.joins), a("throttle", v.throttle), a("told_end", v.told_end), a("prolonged", v.prolonged);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeState> auto& v) {
   a("info", v.info), a("phase", v.phase), a("reason", v.reason), a("draining", v.draining);
   a("returned", v.returned), a("return_failure", v.return_failure), a("throttle", v.throttle);
+  a("clock_ahead", v.clock_ahead);
 }
 template <typename A>
 void fields(A& a, Like<model::ServiceState> auto& v) {
@@ -195,7 +197,7 @@ void fields(A& a, Like<model::PilotState> auto& v) {
 
 template <typename A>
 void fields(A& a, Like<model::RegisterNode> auto& v) {
-  a("node", v.node), a("services", v.services);
+  a("node", v.node), a("services", v.services), a("age", v.age), a("clock", v.clock);
 }
 template <typename A>
 void fields(A& a, Like<model::NodeAccepted> auto& v) {

@@ -80,7 +80,7 @@ std::string why_missing(const RunningPilot& pilot) {
 
 // The agents' processes may all be gone without a word in the log.  As long as they answer, the batch system
 // need not be asked.
-Result<void> check_agents(const Context& context, RunningPilot& pilot) {
+Result<void> check_agents(const Context& context, RunningPilot& pilot, SteadyTime begun) {
   if (!pilot.state().nodes.empty() && pilot.ask(model::GetStatus{}, std::chrono::seconds(2)).has_value())
     return ok();
   PILOT_TRY(const plugin::AllocationStatus status, pilot.follow_queue());
@@ -92,8 +92,7 @@ Result<void> check_agents(const Context& context, RunningPilot& pilot) {
   if (status.phase != model::AllocationPhase::running) return ok();
   if (pilot.ask(model::GetStatus{}, std::chrono::seconds(2)).has_value()) return ok();
   // Nobody answers.  Early on that is normal: the agents are starting.
-  const auto age = context.clock->wall() - pilot.state().created;
-  if (age < std::chrono::seconds(5)) return ok();
+  if (context.clock->steady() - begun < std::chrono::seconds(5)) return ok();
   auto ensured = pilot.ensure_head(std::chrono::seconds(20));
   if (ensured.has_value()) return ok();
   return make_error(ensured.error().code, ensured.error().message + last_words(pilot), ensured.error().hint);
@@ -195,7 +194,7 @@ Result<bool> wait_for(const Context& context, RunningPilot& pilot, Goal goal, st
     if (followed.error().code == ErrorCode::not_found && goal == Goal::stopped) return true;
     return followed.error();
   };
-  loop.check = [&] { return check_agents(context, pilot); };
+  loop.check = [&, begun = context.clock->steady()] { return check_agents(context, pilot, begun); };
   loop.late = [&](Duration waited) {
     return make_error(ErrorCode::timed_out,
                       fmt::format("pilot '{}' is still {} after {}", pilot.folder().name(),

@@ -40,7 +40,18 @@ PilotView over_view(const RunningPilot& pilot, const std::string& over) {
 // There is no head yet, and nothing wrong with that: the batch system has said all there is to say.
 bool waits_in_queue(RunningPilot& pilot) {
   const auto status = pilot.follow_queue();
-  return status.has_value() && status.value().phase == model::AllocationPhase::pending;
+  return status.has_value() && status.value().phase == model::AllocationPhase::pending &&
+         pilot.state().nodes.empty();  // else it was requeued
+}
+
+// Nothing of the job moves, the head agent neither, if it runs there.
+void show_suspended(PilotView& view, const plugin::AllocationStatus& job) {
+  auto& base = view.state.allocations["a0"];
+  base.phase = model::AllocationPhase::suspended;
+  base.reason = job.reason;
+  view.note =
+      fmt::format("its job {} is suspended by the batch system: {}; the pilot goes on when that is resumed",
+                  job.job_id, job.reason);
 }
 
 }  // namespace
@@ -58,6 +69,11 @@ Result<PilotView> view_pilot(const Context& context, const std::string& name) {
   if (!answer.has_value()) {
     if (waits_in_queue(pilot)) return PilotView{pilot.state(), true, {}, {}};
     if (const auto over = pilot.over_because(); !over.empty()) return over_view(pilot, over);
+    if (const auto job = pilot.poll_allocation();
+        job.has_value() && job.value().phase == model::AllocationPhase::suspended) {
+      show_suspended(view, job.value());
+      return view;
+    }
     if (auto ensured = pilot.ensure_head(start_within); ensured.has_value()) {
       answer = pilot.ask(model::GetStatus{}, answer_within);
     } else {

@@ -80,6 +80,17 @@ Result<void> record_the_end(const Context& context, RunningPilot& pilot, const s
   return pilot.follow();
 }
 
+// A batch system kills a suspended job without waking it: its agents can't clean up.
+std::string left_by_suspended(const model::PilotState& state, const plugin::AllocationStatus& job) {
+  std::vector<std::string> folders;
+  for (const auto& [id, node] : state.nodes)
+    if (node.info.allocation == "a0" && node.phase != model::NodePhase::released)
+      folders.push_back(fmt::format("{}:{}", node.info.host, node.info.scratch));
+  return fmt::format(
+      "its job {} was suspended ({}) and ended without a chance to clean up: {} may be there still",
+      job.job_id, job.reason, fmt::join(folders, ", "));
+}
+
 // Ends processes and allocations; `report` says what had to be done.
 Result<void> clean_up(const Context& context, RunningPilot& pilot, StopReport& report) {
   const Duration patience = report.by_head ? Duration(agents_patience) : Duration{0};
@@ -105,6 +116,9 @@ Result<StopReport> stop_pilot(const Context& context, const std::string& name, c
       return make_error(ErrorCode::unavailable, fmt::format("cannot stop '{}': {}", name, status.reason),
                         "stop it there, or give it up with --force");
     PILOT_TRY(report.by_head, stop_by_head(context, pilot, status.phase == model::AllocationPhase::pending));
+    if (const auto now = pilot.poll_allocation();
+        !report.by_head && now.has_value() && now.value().phase == model::AllocationPhase::suspended)
+      report.left = left_by_suspended(pilot.state(), now.value());
     if (context.observer->interrupted())
       return make_error(ErrorCode::failed, fmt::format("stopping '{}' goes on without this command", name),
                         fmt::format("'pilot wait {} --for stopped' follows it", name));

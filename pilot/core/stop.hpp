@@ -17,6 +17,7 @@ struct StopReport {
   bool by_head = false;     // its head agent did it; otherwise this command
   int leftovers_ended = 0;  // processes that had to be ended afterwards
   std::string note;         // "the machine was rebooted": nothing was left to stop
+  std::string left;         // what this command could not reach; empty: nothing
 };
 
 // Ends the services in the plan's order through the head agent (started again if it is dead), or, where no

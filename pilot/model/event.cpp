@@ -45,8 +45,9 @@ struct Description {
                        e.process.pid, e.endpoint);
   }
   std::string operator()(const NodeRegistered& e) const {
-    return fmt::format("{} registered ({}, {} cores, {})", e.node.id, e.node.address, e.node.cores,
-                       format_bytes(e.node.memory));
+    return with_reason(fmt::format("{} registered ({}, {} cores, {})", e.node.id, e.node.address,
+                                   e.node.cores, format_bytes(e.node.memory)),
+                       e.clock_ahead ? clock_warning(*e.clock_ahead) : "");
   }
   std::string operator()(const NodeChanged& e) const {
     return with_reason(fmt::format("{} {}", e.node, to_string(e.phase)), e.reason);
@@ -91,6 +92,12 @@ struct Description {
 std::string_view kind_of(const EventBody& body) {
   return std::visit(Kind{}, body);
 }
+std::string clock_warning(Duration ahead) {
+  const auto off = std::chrono::round<std::chrono::seconds>(ahead < Duration{0} ? -ahead : ahead);
+  return fmt::format("its clock is {} {} that of the head's node", format_duration(off),
+                     ahead < Duration{0} ? "behind" : "ahead of");
+}
+
 std::string describe(const EventBody& body) {
   return std::visit(Description{}, body);
 }

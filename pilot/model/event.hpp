@@ -47,6 +47,9 @@ struct AllocationChanged {
   std::string allocation;
   AllocationPhase phase = AllocationPhase::unknown;
   std::string reason;  // the batch system's words
+  // When its time is over, by the batch system's clock: what it says later is compared with this and nothing
+  // else.
+  std::optional<WallTime> ends_at;
   bool operator==(const AllocationChanged&) const = default;
 };
 
@@ -61,6 +64,7 @@ struct HeadStarted {
 
 struct NodeRegistered {
   NodeInfo node;
+  std::optional<Duration> clock_ahead;  // of the head's clock, when it is more than a moment
   bool operator==(const NodeRegistered&) const = default;
 };
 
@@ -149,6 +153,9 @@ struct Event {
 
 // "service_changed" ...: the name of the body's kind in the log and in JSON output.
 std::string_view kind_of(const EventBody& body);
+
+// "its clock is 5m ahead of that of the head's node"
+std::string clock_warning(Duration ahead);
 
 // One line for a person: "kafka/broker-2 ready (pid 4711)".
 std::string describe(const EventBody& body);

@@ -25,6 +25,8 @@ inline constexpr int protocol_version = 1;
 struct RegisterNode {
   NodeInfo node;
   std::vector<ServiceChanged> services;
+  std::optional<Duration> age;    // since it joined the pilot first, by its own steady clock
+  std::optional<WallTime> clock;  // its wall clock, to be compared and not to be relied on
   bool operator==(const RegisterNode&) const = default;
 };
 

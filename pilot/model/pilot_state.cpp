@@ -51,6 +51,9 @@ struct Fold {
     if (found == state.allocations.end()) return;
     found->second.phase = e.phase;
     found->second.reason = e.reason;
+    if (!e.ends_at) return;
+    if (const auto before = std::exchange(found->second.told_end, e.ends_at))
+      found->second.prolonged += *e.ends_at - *before;
   }
 
   void operator()(const HeadStarted& e) const {
@@ -62,10 +65,18 @@ struct Fold {
   void operator()(const NodeRegistered& e) const {
     NodeState& node = state.nodes[e.node.id];
     forget(state.processes, node.info.agent);
-    node = NodeState{e.node, NodePhase::up, {}, node.draining, false, {}};
+    node = NodeState{e.node,
+                     NodePhase::up,
+                     {},
+                     node.draining,
+                     false,
+                     {},
+                     node.throttle,
+                     e.clock_ahead.value_or(Duration{0})};
     remember(state.processes, e.node.agent);
     const auto found = state.allocations.find(e.node.allocation);
     if (found == state.allocations.end()) return;
+    if (found->second.phase == AllocationPhase::suspended) found->second.reason.clear();
     if (found->second.phase != AllocationPhase::ended) found->second.phase = AllocationPhase::running;
     if (!found->second.started) found->second.started = at;
   }

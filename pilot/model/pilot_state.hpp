@@ -17,15 +17,17 @@ struct AllocationState {
   std::string reason;
   int first_node = 1;  // its nodes are node-FIRST ... node-(FIRST + nodes - 1)
   std::optional<Duration> walltime;
-  bool move = true;                 // data move onto its nodes
-  std::optional<WallTime> started;  // when its first agent came
+  bool move = true;                  // data move onto its nodes
+  std::optional<WallTime> started;   // when its first agent came
+  std::optional<WallTime> told_end;  // when its time is over, by the batch system's clock
+  Duration prolonged{0};             // that was moved by so much: it was suspended, or its limit was changed
   // The allocation of whose job its nodes are part, or become it: until then `job_id` is the job that asks
   // for them.  None: it has a job of its own.
   std::optional<std::string> joins;
   std::optional<std::string> throttle;  // of moving data onto its nodes
-  // When its wall time is over, by our own clock; the batch system's began a moment earlier.
+  // When its wall time is over, for people: by the clock of the head that saw it begin.
   std::optional<WallTime> ends_at() const {
-    return started && walltime ? std::optional(*started + *walltime) : std::nullopt;
+    return started && walltime ? std::optional(*started + *walltime + prolonged) : std::nullopt;
   }
   bool operator==(const AllocationState&) const = default;
 };
@@ -39,6 +41,7 @@ struct NodeState {
   bool returned = false;
   std::string return_failure;
   std::optional<std::string> throttle;  // while it drains: of moving its data away
+  Duration clock_ahead{0};              // of the head's clock
   bool operator==(const NodeState&) const = default;
 };
 

@@ -34,10 +34,16 @@ constexpr std::array allocation_table = std::to_array<std::pair<AllocationPhase,
     {AllocationPhase::pending, AllocationPhase::ended},
     {AllocationPhase::pending, AllocationPhase::unknown},
     {AllocationPhase::running, AllocationPhase::pending},  // requeued
+    {AllocationPhase::running, AllocationPhase::suspended},
     {AllocationPhase::running, AllocationPhase::ended},
     {AllocationPhase::running, AllocationPhase::unknown},
+    {AllocationPhase::suspended, AllocationPhase::running},
+    {AllocationPhase::suspended, AllocationPhase::pending},  // requeued
+    {AllocationPhase::suspended, AllocationPhase::ended},
+    {AllocationPhase::suspended, AllocationPhase::unknown},
     {AllocationPhase::unknown, AllocationPhase::pending},
     {AllocationPhase::unknown, AllocationPhase::running},
+    {AllocationPhase::unknown, AllocationPhase::suspended},
     {AllocationPhase::unknown, AllocationPhase::ended},
 });
 
@@ -102,6 +108,8 @@ std::string_view to_string(AllocationPhase phase) {
       return "pending";
     case AllocationPhase::running:
       return "running";
+    case AllocationPhase::suspended:
+      return "suspended";
     case AllocationPhase::ended:
       return "ended";
     case AllocationPhase::unknown:

@@ -19,7 +19,7 @@ enum class PilotPhase {
   failed,  // could not be started; what it started has been stopped
 };
 
-enum class AllocationPhase { pending, running, ended, unknown };
+enum class AllocationPhase { pending, running, suspended, ended, unknown };
 
 enum class NodePhase { expected, up, lost, released };
 

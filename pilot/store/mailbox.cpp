@@ -31,10 +31,21 @@ bool is_letter(const fs::path& path) {
          status.st_size <= longest_letter;
 }
 
-bool is_old(const fs::directory_entry& entry) {
+// By the clock that stamps the files, which need not be ours: older than the newest of them.
+bool is_old(const fs::directory_entry& entry, fs::file_time_type newest) {
   std::error_code failure;
   const auto written = entry.last_write_time(failure);
-  return !failure && fs::file_time_type::clock::now() - written > kept_for;
+  return !failure && newest - written > kept_for;
+}
+
+fs::file_time_type newest_in(const fs::path& folder) {
+  std::error_code failure;
+  auto newest = fs::file_time_type::min();
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const auto written = entry.last_write_time(failure);
+    if (!failure) newest = std::max(newest, written);
+  }
+  return newest;
 }
 
 bool remove_file(const fs::path& path) {
@@ -76,10 +87,11 @@ Result<std::string> Mailbox::ask(const Clock& clock, const std::string& id, cons
 std::vector<Mailbox::Letter> Mailbox::take() {
   std::vector<Letter> letters;
   std::error_code failure;
+  const auto newest = newest_in(folder_);
   for (const auto& entry : fs::directory_iterator(folder_, failure)) {
     const std::string id = entry.path().stem(), state = entry.path().extension();
     if (state != ".ask") {
-      if (is_old(entry)) remove_file(entry.path());
+      if (is_old(entry, newest)) remove_file(entry.path());
       continue;
     }
     if (!is_id(id) || !is_letter(entry.path())) {

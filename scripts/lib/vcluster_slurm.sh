@@ -105,14 +105,15 @@ slurm_boot_accounting() {
   local db=$VC_DIR/mysql
   if [ ! -d "$db" ]; then
     install -d -o mysql "$db"
-    as_root head mariadb-install-db --no-defaults --user=mysql --datadir="$db" --skip-test-db \
+    # the caller's TMPDIR is not the database's
+    as_root head env -u TMPDIR mariadb-install-db --no-defaults --user=mysql --datadir="$db" --skip-test-db \
       >"$VC_DIR/log/mysql.log" 2>&1
   fi
   touch "$VC_DIR/log/slurmdbd.log"
   chown slurm: "$VC_DIR/log/slurmdbd.log"
   as_root head sh -c "
     install -d -o mysql /run/mysqld
-    setsid mariadbd --no-defaults --user=mysql --datadir='$db' --socket=/run/mysqld/mysqld.sock \
+    setsid env -u TMPDIR mariadbd --no-defaults --user=mysql --datadir='$db' --socket=/run/mysqld/mysqld.sock \
       --skip-networking --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900 \
       </dev/null >>'$VC_DIR/log/mysql.log' 2>&1 &
     umask 077

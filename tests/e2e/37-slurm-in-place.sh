@@ -46,6 +46,9 @@ check "a second time a job asks, and waits" pilot extend demo --in-place -N 1 --
 within 10 "the queue has it" waits demo
 
 check_source 450
+told() { grep -q 'leaving: its time will be over' "$user_home/.local/state/pilot/pilots/demo/logs/$node.log"; }
+check "the job warns of its end" on_node head scancel --batch --signal=USR1 "$base"
+within 20 "also the node that it gained" told
 check "the pilot stops" pilot stop demo
 check "and with it the job that waited" test -z "$(as_user squeue --noheader --me --name=pilot-demo)"
 as_user scancel "$other"

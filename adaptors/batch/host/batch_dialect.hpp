@@ -40,7 +40,6 @@ struct JobStatus {
   bool can_never_run = false;         // it waits for what will not come
   bool settled = true;                // while it waits: the system has said why
   bool ending = false;                // it still counts as running, but starts nothing any more
-  bool suspended = false;             // its processes are stopped; it starts nothing until it is resumed
   std::optional<WallTime> starts_at;  // expected, while it waits
   std::optional<WallTime> ends_at;
   std::string hosts;  // of the nodes it holds, as the system lists them

@@ -1,6 +1,8 @@
 #include "adaptors/batch/host/batch_host.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +44,19 @@ Duration not_all_at_once(Duration interval) {
 // Beside the folders of the user's pilots: PILOT_HOME/batch/slurm.jobs.
 std::filesystem::path jobs_file(const AllocationRequest& request, std::string_view name) {
   return request.pilot_dir.parent_path().parent_path() / "batch" / fmt::format("{}.jobs", name);
+}
+
+// What all hosts can agree on, however their own clocks stand: that of the file system that they share.
+WallTime shared_time(const std::filesystem::path& file, const Clock& clock) {
+  constexpr Duration agreed = std::chrono::seconds(2);
+  struct stat status {};
+  const auto mark = file.string() + ".lock";  // it is held
+  if (::utimensat(AT_FDCWD, mark.c_str(), nullptr, 0) != 0 || ::stat(mark.c_str(), &status) != 0)
+    return clock.wall();
+  const WallTime stamp{std::chrono::seconds(status.st_mtim.tv_sec) +
+                       std::chrono::nanoseconds(status.st_mtim.tv_nsec)};
+  const Duration ahead = stamp - system_clock().wall();
+  return std::chrono::abs(ahead) < agreed ? clock.wall() : clock.wall() + ahead;
 }
 
 Duration poll_interval(const model::PilotSpec& spec, Duration otherwise) {
@@ -260,12 +275,11 @@ Result<JobStatus> BatchHost::ask_one(const std::string& job_id) const {
   return make_error(ErrorCode::not_found, fmt::format("{} does not know job {}", dialect_->system(), job_id));
 }
 
-void BatchHost::refresh(KnownJobs& known, const std::vector<std::string>& job_ids) const {
-  auto ids = known.worth_asking(clock_->wall(), of_interest);
+void BatchHost::refresh(KnownJobs& known, const std::vector<std::string>& job_ids, WallTime now) const {
+  auto ids = known.worth_asking(now, of_interest);
   for (const std::string& id : job_ids)
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   const auto jobs = ask(ids);
-  const WallTime now = clock_->wall();
   const std::string silence =
       jobs.has_value() ? "" : fmt::format("{} does not answer: {}", dialect_->system(), jobs.error().text());
   for (const std::string& id : ids)
@@ -300,15 +314,16 @@ Result<std::vector<plugin::AllocationStatus>> BatchHost::poll(const AllocationRe
   const auto text = read_file(path);
   KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
   const Duration age = not_all_at_once(poll_interval(request.spec, timing_.poll_interval));
-  const auto is_known = [&](const std::string& id) { return known.find(id, clock_->wall(), age) != nullptr; };
+  const WallTime now = shared_time(path, *clock_);
+  const auto is_known = [&](const std::string& id) { return known.find(id, now, age) != nullptr; };
   if (!std::all_of(job_ids.begin(), job_ids.end(), is_known)) {
-    refresh(known, job_ids);
-    known.drop_older_than(clock_->wall() - kept);
+    refresh(known, job_ids, now);
+    known.drop_older_than(now - kept);
     PILOT_TRY_VOID(write_file(path, known.text(), 0600));
   }
   std::vector<plugin::AllocationStatus> statuses;
   for (const std::string& id : job_ids) {
-    const JobStatus* heard = known.find(id, clock_->wall(), of_interest);
+    const JobStatus* heard = known.find(id, now, of_interest);
     statuses.push_back(conclude(request, heard != nullptr ? *heard : unknown(id, "")));
   }
   return statuses;
@@ -331,7 +346,7 @@ Result<void> BatchHost::remember(const AllocationRequest& request, const std::st
   const FileLock lock(path);
   const auto text = read_file(path);
   KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
-  known.set(std::move(status), clock_->wall());
+  known.set(std::move(status), shared_time(path, *clock_));
   return write_file(path, known.text(), 0600);
 }
 
@@ -341,12 +356,12 @@ Result<void> BatchHost::launch_agent(const AllocationRequest& request, const std
   PILOT_TRY(const JobStatus job, ask_one(job_id));
   if (job.phase == AllocationPhase::ended || job.ending)
     return make_error(ErrorCode::not_found, fmt::format("job {} is over: {}", job_id, job.reason));
-  if (job.phase != AllocationPhase::running)
-    return make_error(ErrorCode::unavailable, fmt::format("job {} does not run: {}", job_id, job.reason));
-  if (job.suspended)  // a task that is started now hangs, and with PBS its MoM
+  if (job.phase == AllocationPhase::suspended)  // a task that is started now hangs, and with PBS its MoM
     return make_error(
         ErrorCode::unavailable,
         fmt::format("job {} is suspended ({}): nothing can be started in it", job_id, job.reason));
+  if (job.phase != AllocationPhase::running)
+    return make_error(ErrorCode::unavailable, fmt::format("job {} does not run: {}", job_id, job.reason));
   PILOT_TRY(const auto nodes, nodes_of(request));
   if (rank < 0 || rank >= static_cast<int>(nodes.size()))
     return make_error(ErrorCode::not_found, fmt::format("job {} has no node of rank {}", job_id, rank));

@@ -186,6 +186,7 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += variable("warning_after",
                    parts.warning_after ? std::to_string(whole_seconds(*parts.warning_after)) : "");
   text += variable("job_id", parts.job_id);
+  if (!request.joins_job.empty()) text += variable("joins_job", shell_word(request.joins_job));
   text += variable("submit_host", parts.submit_host);
   text += function("list_nodes", parts.list_nodes);
   text += function("node_memory", parts.node_memory);

@@ -192,11 +192,22 @@ listed_rank() {
   awk -v name="${name%%.*}" '{sub("[.].*", "")} $0 == name {print NR - 1; exit}' "$pilot_dir/allocations/$allocation.nodes"
 }
 
-# Tells this node's agent that the job is about to end.
+# Tells this node's agent that the job is about to end.  There is time to stop services in order; TERM means seconds.
 end_node() {
-  local root node=node-$(($1 + first_node))
-  root=$(scratch_root) && [ -r "$root/$node.pid" ] || return 0
-  kill -USR2 "$(cat "$root/$node.pid")" # there is time to stop services in order; TERM means seconds
+  local root file own pid
+  root=$(scratch_root) || return 0
+  own=$root/node-$(($1 + first_node)).pid
+  for file in "$root"/node-*.pid; do
+    pid=$(cat "$file" 2>/dev/null) || continue
+    if [ "$file" = "$own" ] || has_joined "$pid"; then kill -USR2 "$pid"; fi
+  done
+}
+
+# has_joined PID: the agent of a node that this job has gained.
+has_joined() {
+  local name
+  name=$(tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | sed -n '/^--allocation$/{n;p;}')
+  [ -n "$name" ] && grep -qx "joins_job=$job_id" "$pilot_dir/allocations/$name.sh" 2>/dev/null
 }
 
 # ---- the job ----------------------------------------------------------------------------------------------
@@ -243,11 +254,37 @@ look_for_mark() {
   [ ! -e "$mark" ] || [ "$(cat "$mark")" = "$(node_name)" ] || : >"$pilot_dir/allocations/$allocation.shared"
 }
 
+seconds_up() {
+  local up
+  read -r up _ </proc/uptime
+  echo "${up%.*}"
+}
+
+# countdown SECONDS: of this job's own time, which stands still while the system has suspended it.
+countdown() {
+  local left=$1 before now gap step=10
+  before=$(seconds_up)
+  while [ "$left" -gt 0 ]; do
+    sleep "$((left < step ? left : step))" &
+    wait "$!"
+    now=$(seconds_up)
+    gap=$((now - before))
+    before=$now
+    left=$((left - (gap > 3 * step ? step : gap)))
+  done
+}
+
 run_job() {
   local cause='end' launcher code timer=''
   cd "$pilot_dir" || exit 1
   umask 077
   [ -z "$writes_own_output" ] || exec >>"logs/$allocation.log" 2>&1
+  # Its nodes may be others now, and what ran and lay there is gone: the pilot does without, or is over.
+  if [ -e "allocations/$allocation.nodes" ]; then
+    say "job $job_id was requeued; a pilot is not continued by a job that starts anew"
+    write_down "allocations/$allocation.exit" echo "$job_id 1 $(date +%s) requeued"
+    exit 1
+  fi
   [ -z "$carries_environment" ] || take_environment
   rm -f "allocations/$allocation.exit"
   write_down "allocations/$allocation.nodes" list_nodes || exit 1
@@ -262,9 +299,9 @@ run_job() {
   launcher=$!
   if [ -n "$warning_after" ]; then
     (
-      trap 'kill "$!" 2>/dev/null' TERM
-      sleep "$warning_after" &
-      wait "$!" && kill -USR1 $$
+      trap 'kill "$!" 2>/dev/null; exit' TERM
+      countdown "$warning_after"
+      kill -USR1 $$
     ) &
     timer=$!
   fi

@@ -177,6 +177,18 @@ TEST_F(JobScriptTest, ATerminatedJobWaitsForItsAgents) {
   EXPECT_TRUE(std::filesystem::is_empty(root()));
 }
 
+TEST_F(JobScriptTest, AJobThatWasRequeuedDoesNotBeginAnew) {
+  const auto first = start();
+  ASSERT_TRUE(says("<node>"));
+  proc::send_signal_to_group(first, SIGTERM);
+  ASSERT_TRUE(eventually([&] { return record().has_value() && !proc::is_alive(first); }));
+  const auto again = start();
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(again); }));
+  EXPECT_EQ(record()->cause, "requeued");
+  EXPECT_EQ(count("<node>"), 1) << log();
+  EXPECT_THAT(tail_of_file(output_file(request), 1), HasSubstr("job 77 was requeued"));
+}
+
 // Without a system that warns: the script's own clock.
 TEST_F(JobScriptTest, WarnsByItsOwnClock) {
   parts.warning_after = std::chrono::seconds(1);
@@ -193,17 +205,31 @@ TEST_F(JobScriptTest, TheTimerEndsWithTheJob) {
   kill(agent_pid(), SIGTERM);
   ASSERT_TRUE(eventually([&] { return !proc::is_alive(job); }));
   EXPECT_EQ(record()->cause, "end");
-  const auto sleeps = [] {
+  const auto runs = [&] {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       const auto command = read_file(entry.path() / "cmdline");
-      if (command.has_value() && command.value() == std::string("sleep\0"
-                                                                "86311\0",
-                                                                12))
+      if (command.has_value() && command.value().find(script_file(request).string()) != std::string::npos)
         return true;
     }
     return false;
   };
-  EXPECT_TRUE(eventually([&] { return !sleeps(); }));
+  EXPECT_TRUE(eventually([&] { return !runs(); }));
+}
+
+// The job grew: what was gained has a script of its own, which nothing runs but its agent's start.
+TEST_F(JobScriptTest, TheWarningReachesNodesThatTheJobHasGained) {
+  request.allocation = "a1", request.joins_job = "77";
+  start({"node", "0"});
+  ASSERT_TRUE(says("<node>"));
+  request.allocation = "a0", request.joins_job.clear(), request.first_node = 5;
+  parts.job_id = "78";
+  start({"end"});
+  const auto of_another = jobs.back();
+  ASSERT_TRUE(eventually([&] { return !proc::is_alive(of_another); }));
+  EXPECT_EQ(count("told"), 0) << "that was another job";
+  parts.job_id = "77";
+  start({"end"});
+  EXPECT_TRUE(says("told")) << log();
 }
 
 // A launcher that gives a bare environment, as pbsdsh does.
@@ -258,6 +284,7 @@ TEST_F(JobScriptTest, ATmpdirThatAllNodesShareIsNotUsed) {
   };
   EXPECT_FALSE(begin_with("second"));
   EXPECT_TRUE(remove_tree(request.pilot_dir / "logs" / "node-1.log").has_value());
+  EXPECT_TRUE(remove_tree(nodes_file(request)).has_value());  // another job
   EXPECT_TRUE(begin_with("first")) << "its own is";
 }
 

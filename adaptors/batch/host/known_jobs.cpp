@@ -10,7 +10,8 @@ namespace pilot::adaptors::host {
 namespace {
 
 constexpr std::array phases{model::AllocationPhase::pending, model::AllocationPhase::running,
-                            model::AllocationPhase::ended, model::AllocationPhase::unknown};
+                            model::AllocationPhase::suspended, model::AllocationPhase::ended,
+                            model::AllocationPhase::unknown};
 
 std::int64_t milliseconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();

@@ -17,7 +17,7 @@ class KnownJobs {
   static KnownJobs parse(std::string_view text);
   std::string text() const;
 
-  // Null: not heard of since `now` - `age`.  A time in the future (another host's clock) is old.  A job that
+  // Null: not heard of since `now` - `age`.  A time in the future (a clock was set back) is old.  A job that
   // waits, or of which nothing is heard, may be looked at less often the longer that goes on: after three
   // answers that said the same half as often, after six a quarter.
   const JobStatus* find(const std::string& job_id, WallTime now, Duration age) const;

@@ -151,10 +151,10 @@ class PlayDialect final : public BatchDialect {
       job.reason = parts.at(1);
       job.can_never_run = parts[1] == "never";
       job.ending = parts[1] == "ending";
-      job.suspended = parts[1] == "suspended";
-      job.phase = parts[1] == "running" || job.ending || job.suspended ? model::AllocationPhase::running
-                  : parts[1] == "pending" || job.can_never_run         ? model::AllocationPhase::pending
-                                                                       : model::AllocationPhase::ended;
+      job.phase = parts[1] == "running" || job.ending          ? model::AllocationPhase::running
+                  : parts[1] == "suspended"                    ? model::AllocationPhase::suspended
+                  : parts[1] == "pending" || job.can_never_run ? model::AllocationPhase::pending
+                                                               : model::AllocationPhase::ended;
       if (parts.size() > 2) job.hosts = parts[2];
       all.push_back(job);
     }

@@ -51,8 +51,8 @@ constexpr std::array states{
     State{'T', AllocationPhase::pending, "on its way to another server"},
     State{'R', AllocationPhase::running, "running"},
     State{'B', AllocationPhase::running, "running"},
-    State{'S', AllocationPhase::running, "suspended"},
-    State{'U', AllocationPhase::running, "suspended"},
+    State{'S', AllocationPhase::suspended, "suspended"},
+    State{'U', AllocationPhase::suspended, "suspended"},
     State{'E', AllocationPhase::running, "ending"},
     State{'F', AllocationPhase::ended, "finished"},
     State{'X', AllocationPhase::ended, "finished"},
@@ -147,7 +147,6 @@ host::JobStatus job_status(const Attributes& job) {
     status.phase = state.phase;
     status.reason += fmt::format(", {}", state.meaning);
     status.ending = state.letter == 'E';
-    status.suspended = state.letter == 'S' || state.letter == 'U';
   }
   status.hosts = hosts_of(attribute(job, "exec_host"));
   const auto started = time_of(attribute(job, "stime"));

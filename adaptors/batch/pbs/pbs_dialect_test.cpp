@@ -85,8 +85,7 @@ TEST(PbsPollTest, SeveralJobsInOneCall) {
 TEST(PbsPollTest, SuspendedJobsStartNothing) {
   proc::CommandResult answer = recorded("qstat_f_running");
   answer.out.replace(answer.out.find("job_state = R"), 13, "job_state = S");
-  EXPECT_EQ(told(jobs(answer).at("1.head")), "running none: S, suspended");
-  EXPECT_TRUE(jobs(answer).at("1.head").suspended);
+  EXPECT_EQ(told(jobs(answer).at("1.head")), "suspended none: S, suspended");
 }
 
 // A path of the submitter's with a line break in it, as qstat -f printed one.
@@ -132,7 +131,7 @@ TEST(PbsPollTest, OtherLetters) {
     return told(job_status({{"", "1.head"}, {"job_state", letter}}));
   };
   EXPECT_EQ(with_state("E"), "running none ending: E, ending");
-  EXPECT_EQ(with_state("S"), "running none: S, suspended");
+  EXPECT_EQ(with_state("S"), "suspended none: S, suspended");
   EXPECT_EQ(with_state("C"), "ended none: C, finished") << "Torque";
   EXPECT_EQ(with_state("Z"), "unknown none: Z");
   EXPECT_EQ(with_state(""), "unknown none: ");

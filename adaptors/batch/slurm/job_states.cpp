@@ -29,8 +29,8 @@ constexpr std::array states{
     State{"RUNNING", AllocationPhase::running},
     State{"RESIZING", AllocationPhase::running},
     State{"SIGNALING", AllocationPhase::running},
-    State{"SUSPENDED", AllocationPhase::running},
-    State{"STOPPED", AllocationPhase::running},
+    State{"SUSPENDED", AllocationPhase::suspended},
+    State{"STOPPED", AllocationPhase::suspended},
     State{"COMPLETING", AllocationPhase::running, ExitCause::none, true},
     State{"STAGE_OUT", AllocationPhase::running, ExitCause::none, true},
     State{"COMPLETED", AllocationPhase::ended, ExitCause::completed},
@@ -125,7 +125,6 @@ void describe(host::JobStatus& status, std::string_view state, std::string_view 
     status.phase = known->phase;
     status.cause = known->cause;
     status.ending = known->ending;
-    status.suspended = known->word == "SUSPENDED" || known->word == "STOPPED";
   }
   status.reason = state;
   status.settled = !reason.empty() && reason != "None" && reason != "(null)";

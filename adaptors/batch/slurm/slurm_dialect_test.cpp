@@ -112,8 +112,7 @@ TEST(SlurmPollTest, HowJobsEnd) {
 // A requeued job goes through COMPLETING as well.
 TEST(SlurmPollTest, CompletingIsNotTheEnd) {
   EXPECT_EQ(told(polled("poll_completing").at("22")), "running none ending: COMPLETING");
-  EXPECT_EQ(told(from_line("7|SUSPENDED|None|1|2|n1")), "running none: SUSPENDED");
-  EXPECT_TRUE(from_line("7|SUSPENDED|None|1|2|n1").suspended);
+  EXPECT_EQ(told(from_line("7|SUSPENDED|None|1|2|n1")), "suspended none: SUSPENDED");
 }
 
 TEST(SlurmPollTest, AStateOfTheFutureIsUnknown) {

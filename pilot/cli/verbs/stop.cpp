@@ -33,17 +33,18 @@ Result<int> run_stop(Session& session, const StopFlags& flags) {
         {"schema", "pilot.stop/1"},  {"name", flags.name},
         {"id", report.state.id},     {"state", model::to_string(report.state.phase)},
         {"by_head", report.by_head}, {"leftovers_ended", report.leftovers_ended},
-        {"note", report.note}};
+        {"note", report.note},       {"left", report.left}};
     print(document.dump(2) + "\n");
   }
-  if (session.quiet) return 0;
-  std::string text =
-      fmt::format("pilot '{}' is stopped after {}; nothing of it is left", flags.name, progress.elapsed());
+  const int code = report.left.empty() ? 0 : exit_code(ErrorCode::partial);
+  if (session.quiet) return code;
+  std::string text = fmt::format("pilot '{}' is stopped after {}; {}", flags.name, progress.elapsed(),
+                                 report.left.empty() ? "nothing of it is left" : report.left);
   if (!report.note.empty()) text += fmt::format(" ({})", report.note);
   if (report.leftovers_ended > 0)
     text += fmt::format("; {} processes had to be ended by this command", report.leftovers_ended);
   say(text);
-  return 0;
+  return code;
 }
 
 }  // namespace

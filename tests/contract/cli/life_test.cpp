@@ -36,7 +36,7 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   ASSERT_EQ(document["nodes"].size(), 2u);
   EXPECT_EQ(keys_of(document["nodes"][0]),
             (Keys{"id", "allocation", "state", "draining", "reason", "host", "address", "rack", "cores",
-                  "memory", "scratch", "agent_pid"}));
+                  "memory", "scratch", "agent_pid", "clock_ahead_s"}));
   EXPECT_EQ(keys_of(document["allocations"][0]),
             (Keys{"id", "job", "nodes", "state", "reason", "ends", "leaves", "held_bytes"}));
   EXPECT_NE(document["nodes"][0]["address"], document["nodes"][1]["address"]);
@@ -63,7 +63,7 @@ TEST_F(Life, StartPrintsNoDataAndStatusHasFrozenFields) {
   const Outcome stop = run({"stop", "demo", "--json"});
   EXPECT_EQ(stop.code, 0) << stop.err;
   EXPECT_EQ(keys_of(stop.json()),
-            (Keys{"schema", "name", "id", "state", "by_head", "leftovers_ended", "note"}));
+            (Keys{"schema", "name", "id", "state", "by_head", "leftovers_ended", "note", "left"}));
   EXPECT_EQ(stop.json()["state"], "stopped");
   EXPECT_EQ(run({"stop", "demo"}).code, 3);
 }
