@@ -1,6 +1,7 @@
 #include "miniapps/processors/volume_store.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -181,7 +182,9 @@ TEST_P(VolumeStoreSizes, SeveralProcessesSharingTheFolderMakeOneScan) {
       auto s = store(name);
       const auto first = static_cast<std::size_t>(worker);
       // Each has its own block and one of a neighbour's, as after a redelivery.
-      ::_exit(process(*s, {blocks[first], blocks[(first + 1) % 3]}).has_value() ? 0 : 1);
+      const auto done = process(*s, {blocks[first], blocks[(first + 1) % 3]});
+      if (done.has_error()) fmt::print(stderr, "worker {}: {}\n", worker, done.error().text());
+      ::_exit(done.has_value() ? 0 : 1);
     }
     for (auto child : children) {
       int status = 0;
