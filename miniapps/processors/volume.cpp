@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,6 +81,14 @@ bool set_marks(std::vector<std::uint8_t>& state, SliceRange range) {
   return fresh;
 }
 
+// Whether the file still has this name.
+bool is_at(const std::filesystem::path& path, int fd) {
+  struct stat named {
+  }, opened{};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Volume>> Volume::open(const std::filesystem::path& path, StepHook hook) {
@@ -89,10 +98,16 @@ Result<std::shared_ptr<Volume>> Volume::open(const std::filesystem::path& path, 
     if (errno == ENOENT) error.code = pilot::ErrorCode::not_found;
     return error;
   }
-  // By its descriptor: the name may be gone already, when another process has just finished the volume.
+  if (hook) hook("opened");
+  // By its descriptor: the name may be gone already, when another process has just finished the volume.  HDF5
+  // looks for the name behind the descriptor, so that it may fail of just that.
   auto layout = formats::read_volume_layout(fmt::format("/proc/self/fd/{}", fd));
   if (!layout) {
+    const bool gone = !is_at(path, fd);
     ::close(fd);
+    if (gone)
+      return pilot::make_error(pilot::ErrorCode::not_found,
+                               fmt::format("'{}' was just finished or removed", path.string()));
     return layout.error().while_doing(fmt::format("opening '{}'", path.string()));
   }
   // Past the page cache: a third of the processor time of a copied write, and twice the rate (README).

@@ -195,6 +195,23 @@ TEST_P(VolumeStoreSizes, SeveralProcessesSharingTheFolderMakeOneScan) {
   }
 }
 
+// Found under load: the scan was finished between the opening of its file and the reading of its layout.
+TEST_F(VolumeStoreTest, AVolumeThatIsFinishedWhileItIsOpenedIsFoundUnderItsNewName) {
+  ASSERT_TRUE(process(*store("out"), {blocks[0]}).has_value());
+  std::unique_ptr<VolumeStore> late;
+  bool finished = false;
+  late = store("out", [&](std::string_view step) {
+    if (step != "opened" || std::exchange(finished, true)) return;
+    const auto partial = late->partial_path(description()), final = late->final_path(description());
+    ASSERT_EQ(::link(partial.c_str(), final.c_str()), 0);
+    ASSERT_EQ(::unlink(partial.c_str()), 0);
+  });
+  const auto found = late->find(description());
+  ASSERT_TRUE(found.has_value()) << found.error().text();
+  ASSERT_NE(found.value(), nullptr);
+  EXPECT_TRUE(found.value()->has(blocks[0]).value());
+}
+
 TEST_F(VolumeStoreTest, BlocksThatDoNotFitAreRefusedWithTheReason) {
   auto s = store("a");
   ASSERT_TRUE(process(*s, {blocks[0]}).has_value());
