@@ -299,10 +299,13 @@ TEST_F(JobScriptTest, WhatIsLeftWhenTheJobsTmpdirHasGoneIsEnded) {
   const auto job = start();
   ASSERT_TRUE(says("service ")) << log() << tail_of_file(output_file(request), 9);
   const pid_t service = std::stoi(log().substr(log().find("service ") + 8));
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(own)) {
-    if (entry.path().filename() != "node-1.pid") continue;
-    EXPECT_EQ(kill(std::stoi(read_file(entry.path()).value()), SIGKILL), 0);
-  }
+  std::string agents_pid;  // it may have spoken before its pid is written down
+  ASSERT_TRUE(eventually([&] {
+    for (const auto& entry : std::filesystem::directory_iterator(own))
+      if (auto pid = read_file(entry.path() / "node-1.pid"); pid.has_value()) agents_pid = pid.value();
+    return agents_pid.ends_with('\n');
+  }));
+  EXPECT_EQ(kill(std::stoi(agents_pid), SIGKILL), 0);
   proc::send_signal_to_group(job, SIGKILL);
   EXPECT_TRUE(eventually([&] { return !proc::is_alive(job); }));
   EXPECT_EQ(kill(service, 0), 0) << "it has outlived them";
