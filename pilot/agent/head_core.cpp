@@ -302,13 +302,24 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
   const auto node = state_.nodes.find(released.node);
   if (node != state_.nodes.end() && node->second.phase != NodePhase::released) {
     const bool asked = winding_down() || node->second.draining;
-    emit(model::NodeChanged{released.node, NodePhase::released, asked ? "" : "its agent was told to end"});
+    if (asked || node->second.info.allocation == base_allocation)
+      emit(model::NodeChanged{released.node, NodePhase::released, asked ? "" : "its agent was told to end"});
+    else
+      do_without(released.node, "its agent was told to end");
     if (!released.left.empty())
       note(fmt::format("{} left: {}", released.node, fmt::join(released.left, "; ")));
   }
   sessions_.erase(released.node);
   relaunches_.erase(released.node);
   send(peer, model::Accepted{}, message.id);
+}
+
+// A node of an extension whose job was cancelled or preempted: it has left in order, with what it held, which
+// is rebuilt from its other replicas at once.
+void HeadCore::do_without(const std::string& node, const std::string& reason) {
+  emit(model::NodeChanged{node, NodePhase::lost, reason});
+  given_up_.insert(node);
+  cordon(node, reason);
 }
 
 void HeadCore::stop_pilot(const std::string& reason) {

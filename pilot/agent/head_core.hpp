@@ -124,6 +124,7 @@ class HeadCore {
   void answer_heartbeat(const std::string& peer, const model::Heartbeat& heartbeat);
   void release_node(const std::string& peer, const model::Message& message,
                     const model::NodeReleased& released);
+  void do_without(const std::string& node, const std::string& reason);
   void stop_pilot(const std::string& reason);
   Duration longest_silence() const;
   void notice_silence();

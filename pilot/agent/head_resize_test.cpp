@@ -272,6 +272,26 @@ TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
   EXPECT_THAT(smaller[0].nodes, SizeIs(2));
 }
 
+TEST_F(HeadResizeTest, a_node_whose_job_takes_it_away_is_done_without_at_once) {
+  extend();
+  report("node-3", "fake/worker-3", ServicePhase::stopped);
+  receive("node-3", model::NodeReleased{"node-3", {}});
+  EXPECT_THAT(sent<model::Accepted>("node-3"), Not(IsEmpty()));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::lost);
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  take(core_->tick());
+  EXPECT_THAT(effects<LaunchAgent>(), IsEmpty()) << "its job would end it again";
+  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+  take(core_->planned("fake", drained()));
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+  take(core_->moved("fake", ok()));
+  take(core_->retired("fake", "node-3", ok()));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+  EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+}
+
 TEST_F(HeadResizeTest, a_draining_node_stays_so_when_its_agent_is_started_again) {
   extend();
   receive("client", model::ShrinkPilot{{"node-3"}, 0});

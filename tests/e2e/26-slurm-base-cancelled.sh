@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The job of a pilot's base is cancelled by hand while data flow: that is noticed and said, and stopping gives
-# back what is left of it, an extension's job too.
+# Jobs of a pilot are cancelled by hand while data flow.  Without an extension's node the pilot is whole again by
+# itself; that the base's is over is noticed and said, and stopping gives back what is left of it, an extension's job too.
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/lib.sh"
 . "$source_folder/tests/e2e/slurm.sh"
@@ -11,7 +11,13 @@ as_user miniapp source light --pilot demo --phantom shepp-logan --size 64 --angl
   --progress none >source.log 2>&1 &
 source=$!
 check "one more node comes" pilot extend demo -N 1 -t 15m
-base=$(job_of a0) extension=$(job_of a1)
+check "its broker holds data" grep -qw 3 <(holders)
+on_node head scancel "$(job_of a1)"
+is_whole() { is_ready demo && ! grep -qw 3 <(holders); }
+within 90 "its job is cancelled: what it held is rebuilt elsewhere" is_whole
+check "it is forgotten" grep -q 'node-3 released' <(pilot events demo)
+check "another one comes" pilot extend demo -N 1 -t 15m
+base=$(job_of a0) extension=$(job_of a2)
 on_node head scancel "$base"
 says_over() { grep -q "is over: CANCELLED" <<<"$(pilot status demo 2>&1)"; }
 within 30 "that the base's job was cancelled is said" says_over
