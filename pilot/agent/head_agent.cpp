@@ -271,7 +271,7 @@ struct HeadAgent::Impl {
   }
 
   template <typename Tell>
-  void poll_job(const std::string& allocation, Tell tell) {
+  void poll_job(const std::string& allocation, const Tell& tell) {
     batch.call(
         core->state(), allocation,
         [](plugin::BatchAdaptor& system, const BatchJob& job) -> Result<plugin::AllocationStatus> {

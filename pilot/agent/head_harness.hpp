@@ -110,7 +110,7 @@ class HeadHarness {
   }
 
   void enroll(const std::string& id, std::vector<model::ServiceChanged> services = {}, int agent = 1) {
-    receive(id, model::RegisterNode{node(id, agent), std::move(services)});
+    receive(id, model::RegisterNode{node(id, agent), std::move(services), {}, {}});
   }
 
   void report(const std::string& node, const std::string& id, ServicePhase phase,
