@@ -20,7 +20,7 @@ check "another one comes" pilot extend demo -N 1 -t 15m
 base=$(job_of a0) extension=$(job_of a2)
 on_node head scancel "$base"
 says_over() { grep -q "is over: CANCELLED" <<<"$(pilot status demo 2>&1)"; }
-within 30 "that the base's job was cancelled is said" says_over
+within 60 "that the base's job was cancelled is said" says_over
 refuses 5 "CANCELLED" pilot extend demo -N 1
 within 30 "no process of the base is left" test -z "$(on_node node01 pgrep -u "$VC_USER" java)"
 check "the pilot can be stopped" pilot stop demo

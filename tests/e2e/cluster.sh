@@ -45,7 +45,7 @@ on_node() { (cd / && "$cluster" exec "$@"); }
 pilot() { as_user pilot "$@"; }
 start_cluster() {
   cluster_nodes=$1
-  rm -rf "$user_home"/.local/state/pilot "$user_home"/out # of a test that was cut off: its cluster is gone
+  rm -rf "$user_home"/{.local/state/pilot,out,streaming-*} # of a test that was cut off: its cluster is gone
   check "$1 virtual hosts" "$cluster" up "$1" "$system"
 }
 nothing_on_hosts() {

@@ -275,11 +275,13 @@ Result<JobStatus> BatchHost::ask_one(const std::string& job_id) const {
   return make_error(ErrorCode::not_found, fmt::format("{} does not know job {}", dialect_->system(), job_id));
 }
 
-void BatchHost::refresh(KnownJobs& known, const std::vector<std::string>& job_ids, WallTime now) const {
-  auto ids = known.worth_asking(now, of_interest);
+void BatchHost::refresh(KnownJobs& known, const std::vector<std::string>& job_ids,
+                        const std::filesystem::path& path) const {
+  auto ids = known.worth_asking(shared_time(path, *clock_), of_interest);
   for (const std::string& id : job_ids)
     if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
   const auto jobs = ask(ids);
+  const WallTime now = shared_time(path, *clock_);  // a system that is away takes its time to say nothing
   const std::string silence =
       jobs.has_value() ? "" : fmt::format("{} does not answer: {}", dialect_->system(), jobs.error().text());
   for (const std::string& id : ids)
@@ -314,10 +316,11 @@ Result<std::vector<plugin::AllocationStatus>> BatchHost::poll(const AllocationRe
   const auto text = read_file(path);
   KnownJobs known = KnownJobs::parse(text.has_value() ? text.value() : "");
   const Duration age = not_all_at_once(poll_interval(request.spec, timing_.poll_interval));
-  const WallTime now = shared_time(path, *clock_);
+  WallTime now = shared_time(path, *clock_);
   const auto is_known = [&](const std::string& id) { return known.find(id, now, age) != nullptr; };
   if (!std::all_of(job_ids.begin(), job_ids.end(), is_known)) {
-    refresh(known, job_ids, now);
+    refresh(known, job_ids, path);
+    now = shared_time(path, *clock_);
     known.drop_older_than(now - kept);
     PILOT_TRY_VOID(write_file(path, known.text(), 0600));
   }

@@ -79,7 +79,8 @@ class BatchHost final : public plugin::BatchAdaptor {
   Result<void> cancel_found(const plugin::AllocationRequest& request);
   Result<void> remember(const plugin::AllocationRequest& request, const std::string& job_id,
                         const Result<JobStatus>& last) const;
-  void refresh(KnownJobs& known, const std::vector<std::string>& job_ids, WallTime now) const;
+  void refresh(KnownJobs& known, const std::vector<std::string>& job_ids,
+               const std::filesystem::path& path) const;
   plugin::AllocationStatus conclude(const plugin::AllocationRequest& request, const JobStatus& heard) const;
 
   std::shared_ptr<const BatchDialect> dialect_;
