@@ -19,7 +19,7 @@ check "it is forgotten" grep -q 'node-3 released' <(pilot events demo)
 check "another one comes" pilot extend demo -N 1 -t 15m
 base=$(job_of a0) extension=$(job_of a2)
 on_node head scancel "$base"
-says_over() { grep -q "is over: CANCELLED" <<<"$(pilot status demo 2>&1)"; }
+says_over() { grep -qE "is over: CANCELLED|CANCELLED.* nothing of it runs any more" <<<"$(pilot status demo 2>&1)"; }
 within 60 "that the base's job was cancelled is said" says_over
 refuses 5 "CANCELLED" pilot extend demo -N 1
 within 30 "no process of the base is left" test -z "$(on_node node01 pgrep -u "$VC_USER" java)"
