@@ -270,25 +270,16 @@ struct HeadAgent::Impl {
         });
   }
 
-  template <typename Tell>
-  void poll_job(const std::string& allocation, const Tell& tell) {
+  void act(const LookAtJob& wanted) {
     batch.call(
-        core->state(), allocation,
+        core->state(), wanted.allocation,
         [](plugin::BatchAdaptor& system, const BatchJob& job) -> Result<plugin::AllocationStatus> {
           PILOT_TRY(const auto statuses, system.poll(job.request, {job.id}));
           return statuses.empty() ? plugin::AllocationStatus{} : statuses.front();
         },
-        [this, tell](const Result<plugin::AllocationStatus>& status) { perform(tell(status)); });
-  }
-
-  void act(const PollQueue& wanted) {
-    poll_job(wanted.allocation,
-             [this, id = wanted.allocation](const auto& status) { return core->polled(id, status); });
-  }
-
-  void act(const LookAtJob& wanted) {
-    poll_job(wanted.allocation,
-             [this, id = wanted.allocation](const auto& status) { return core->job_seen(id, status); });
+        [this, id = wanted.allocation](const Result<plugin::AllocationStatus>& status) {
+          perform(core->job_seen(id, status));
+        });
   }
 
   void act(const GiveBack& wanted) {

@@ -89,8 +89,7 @@ class HeadCore {
   HeadOutput grown(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
   // A problem of its data, or none, and what each service holds of them.
   HeadOutput checked(const std::string& framework, const Result<DataReport>& report);
-  // What the batch system says of an extension that waits.
-  HeadOutput polled(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
+  // What the batch system says of an allocation's job.
   HeadOutput job_seen(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
@@ -173,6 +172,7 @@ class HeadCore {
 
   // head_queue.cpp: extensions that wait for their nodes
   void follow_queue();
+  void wait_seen(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
 
   // head_departure.cpp: when an extension has to be given back, by what is on it
   Bytes held_by(const std::string& node) const;

@@ -56,11 +56,6 @@ struct RetireNode {
   model::Command command;
 };
 
-// Ask the batch system of an allocation's job; answered by HeadCore::polled().
-struct PollQueue {
-  std::string allocation;
-};
-
 // Give an allocation back to the batch system; answered by HeadCore::given_back().
 struct GiveBack {
   std::string allocation;
@@ -129,9 +124,9 @@ struct CheckCluster {
   model::Command command;
 };
 
-using Effect = std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes,
-                            MoveData, RetireNode, PollQueue, GiveBack, CheckRelease, ReturnNodes, GrowBase,
-                            LookAtJob, CheckCluster, Finish>;
+using Effect =
+    std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
+                 RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase, LookAtJob, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

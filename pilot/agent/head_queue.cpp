@@ -16,19 +16,21 @@ void HeadCore::follow_queue() {
     Look& look = looks_.try_emplace(id, Look{now + timing_.queue, {}, false}).first->second;
     if (look.under_way || now < look.next) continue;
     look.under_way = true;
-    out_.effects.push_back(PollQueue{id});
+    out_.effects.push_back(LookAtJob{id});
   }
 }
 
-HeadOutput HeadCore::polled(const std::string& id, const Result<plugin::AllocationStatus>& result) {
+void HeadCore::wait_seen(const std::string& id, const Result<plugin::AllocationStatus>& result) {
+  const auto looked = looks_.find(id);
+  if (looked == looks_.end()) return;
   const SteadyTime now = clock_->steady();
-  Look& look = looks_[id];
+  Look& look = looked->second;
   look.under_way = false;
   look.next = now + timing_.queue;
   const auto found = state_.allocations.find(id);
   if (result.has_error() || winding_down() || found == state_.allocations.end() ||
       found->second.phase != AllocationPhase::pending)
-    return take();
+    return;
   const auto& status = result.value();
   if (status.phase == AllocationPhase::ended) {
     emit(model::AllocationChanged{id, AllocationPhase::ended, status.reason});
@@ -37,7 +39,6 @@ HeadOutput HeadCore::polled(const std::string& id, const Result<plugin::Allocati
     look.tell = now + timing_.queue_told;  // an estimate of its start may change each time
     emit(model::AllocationChanged{id, AllocationPhase::pending, status.reason});
   }
-  return take();
 }
 
 }  // namespace pilot::agent

@@ -27,7 +27,7 @@ class HeadQueueTest : public testing::Test, protected HeadHarness {
     status.job_id = "job-8";
     status.phase = phase;
     status.reason = reason;
-    take(core_->polled("a1", status));
+    take(core_->job_seen("a1", status));
   }
   void pass_by(Duration time) { pass(time, {"node-1", "node-2"}); }
   const model::AllocationState& extension() { return core_->state().allocations.at("a1"); }
@@ -35,15 +35,15 @@ class HeadQueueTest : public testing::Test, protected HeadHarness {
 
 TEST_F(HeadQueueTest, its_job_is_asked_for_though_the_client_is_gone) {
   pass_by(9s);
-  EXPECT_THAT(effects<PollQueue>(), IsEmpty());
+  EXPECT_THAT(effects<LookAtJob>(), IsEmpty());
   pass_by(2s);
-  ASSERT_THAT(effects<PollQueue>(), SizeIs(1)) << "one question at a time";
+  ASSERT_THAT(effects<LookAtJob>(), SizeIs(1)) << "one question at a time";
   pass_by(30s);
-  EXPECT_THAT(effects<PollQueue>(), IsEmpty());
+  EXPECT_THAT(effects<LookAtJob>(), IsEmpty());
   hear(AllocationPhase::pending, "Resources");
   EXPECT_EQ(extension().reason, "Resources");
   pass_by(11s);
-  EXPECT_THAT(effects<PollQueue>(), SizeIs(1));
+  EXPECT_THAT(effects<LookAtJob>(), SizeIs(1));
   hear(AllocationPhase::pending, "Resources; expected to start at noon");
   EXPECT_EQ(extension().reason, "Resources") << "the log shall not fill with estimates";
   pass_by(1min);
@@ -53,16 +53,16 @@ TEST_F(HeadQueueTest, its_job_is_asked_for_though_the_client_is_gone) {
 
 TEST_F(HeadQueueTest, a_job_that_ended_in_the_queue_ends_the_extension) {
   pass_by(11s);
-  take(core_->polled("a1", make_error(ErrorCode::unavailable, "squeue does not answer")));
+  take(core_->job_seen("a1", make_error(ErrorCode::unavailable, "squeue does not answer")));
   EXPECT_EQ(extension().phase, AllocationPhase::pending);
   hear(AllocationPhase::unknown, "slurm knows no job job-8");
   EXPECT_EQ(extension().phase, AllocationPhase::pending) << "unknown is not gone";
   hear(AllocationPhase::ended, "CANCELLED");
   EXPECT_EQ(extension().phase, AllocationPhase::ended);
   EXPECT_EQ(extension().reason, "CANCELLED");
-  effects<PollQueue>();
+  effects<LookAtJob>();
   pass_by(30s);
-  EXPECT_THAT(effects<PollQueue>(), IsEmpty());
+  EXPECT_THAT(effects<LookAtJob>(), IsEmpty());
 }
 
 TEST_F(HeadQueueTest, a_throttle_that_was_wished_is_that_of_the_move) {

@@ -68,6 +68,18 @@ class HeadResizeTest : public testing::Test, protected HeadHarness {
     messages_.clear(), effects_.clear();
   }
 
+  void expect_third_is_rebuilt_elsewhere() {
+    ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+    take(core_->planned("fake", drained()));
+    take(core_->probed("fake", ok()));
+    take(core_->client_files_written("fake", ok()));
+    ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+    take(core_->moved("fake", ok()));
+    take(core_->retired("fake", "node-3", ok()));
+    EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+    EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+  }
+
   const model::ClusterState& cluster() { return core_->state().clusters.at("fake"); }
 };
 
@@ -257,15 +269,7 @@ TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
   effects<PlanCluster>();
   pass(10s, {"node-1", "node-2"});
   EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
-  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
-  take(core_->planned("fake", drained()));
-  take(core_->probed("fake", ok()));
-  take(core_->client_files_written("fake", ok()));
-  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
-  take(core_->moved("fake", ok()));
-  take(core_->retired("fake", "node-3", ok()));
-  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
-  EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+  ASSERT_NO_FATAL_FAILURE(expect_third_is_rebuilt_elsewhere());
   take(core_->tick());
   const auto smaller = effects<PlanCluster>();
   ASSERT_THAT(smaller, SizeIs(1)) << "its services can't be waited for";
@@ -281,15 +285,7 @@ TEST_F(HeadResizeTest, a_node_whose_job_takes_it_away_is_done_without_at_once) {
   EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
   take(core_->tick());
   EXPECT_THAT(effects<LaunchAgent>(), IsEmpty()) << "its job would end it again";
-  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
-  take(core_->planned("fake", drained()));
-  take(core_->probed("fake", ok()));
-  take(core_->client_files_written("fake", ok()));
-  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
-  take(core_->moved("fake", ok()));
-  take(core_->retired("fake", "node-3", ok()));
-  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
-  EXPECT_THAT(effects<GiveBack>(), SizeIs(1));
+  ASSERT_NO_FATAL_FAILURE(expect_third_is_rebuilt_elsewhere());
 }
 
 TEST_F(HeadResizeTest, a_draining_node_stays_so_when_its_agent_is_started_again) {

@@ -57,9 +57,11 @@ void HeadCore::look_at_jobs() {
 
 // Only what the batch system says for certain counts: that it does not answer means nothing.
 HeadOutput HeadCore::job_seen(const std::string& id, const Result<plugin::AllocationStatus>& result) {
+  wait_seen(id, result);
   jobs_[id].under_way = false;
   const auto found = state_.allocations.find(id);
-  if (found == state_.allocations.end() || result.has_error() || winding_down()) return take();
+  if (found == state_.allocations.end() || !found->second.started || result.has_error() || winding_down())
+    return take();
   const auto& status = result.value();
   const auto phase = found->second.phase;
   if (status.phase == AllocationPhase::suspended && phase != AllocationPhase::ended) {
