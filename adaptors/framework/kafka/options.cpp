@@ -46,7 +46,6 @@ constexpr Reserved reserved[] = {
     {"log.dirs", storage},
     {"metadata.log.dir", storage},
     {"message.max.bytes", "clients must know it too; use 'max_message'"},
-    {"replica.fetch.max.bytes", "it follows from 'max_message'"},
     {"zookeeper.", "Kafka 4 has no ZooKeeper"},
 };
 

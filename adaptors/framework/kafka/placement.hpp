@@ -25,6 +25,7 @@ struct Server {
   bool reopened = false;  // its data are there, of a pilot that was stopped
   Bytes heap;
   int cores = 1;  // of the node's share
+  bool few_cores() const { return cores < 4; }
   std::string endpoint() const;
 };
 

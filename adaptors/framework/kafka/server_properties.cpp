@@ -114,8 +114,6 @@ void set_internal_topics(Lines& lines, const Placement& placement) {
 
 void set_sizes(Lines& lines, const Cluster& cluster, const Server& server) {
   const auto message = cluster.options.max_message.count;
-  lines.set("replica.fetch.max.bytes", message);
-  lines.set("replica.fetch.response.max.bytes", std::max<std::uint64_t>(10485760, message));
   lines.set("fetch.max.bytes", std::max<std::uint64_t>(57671680, message));
   lines.set("socket.request.max.bytes", std::max<std::uint64_t>(104857600, message + 1048576));
   // The kernel finds the size of a connection's buffers; Kafka's fixed 100 KiB throttle large frames.
@@ -123,10 +121,29 @@ void set_sizes(Lines& lines, const Cluster& cluster, const Server& server) {
   lines.set("socket.receive.buffer.bytes", -1);
   lines.set("num.network.threads", std::clamp(server.cores / 2, 2, 8));
   lines.set("num.io.threads", std::clamp(server.cores * 2, 4, 32));
-  lines.set("num.replica.fetchers", std::clamp(server.cores / 4, 1, 4));
   lines.set("num.recovery.threads.per.data.dir", std::clamp(server.cores, 1, 8));
   // Kafka takes and clears 128 MiB at start, for compaction of far more keys than a pilot has.
   lines.set("log.cleaner.dedupe.buffer.size", 16777216);
+}
+
+// So that producers which want all acknowledgements hardly feel it when partitions move and leaders change: a
+// broker answers the requests of a connection one after the other, and one that waits for a follower holds up
+// all.
+void set_replication(Lines& lines, const Cluster& cluster, const Server& server) {
+  // At least one batch is fetched, however large.  A broker with few cores does nothing else while it writes.
+  lines.set("replica.fetch.max.bytes", 1048576);
+  lines.set("replica.fetch.response.max.bytes", server.few_cores() ? 1048576 : 10485760);
+  lines.set("num.replica.fetchers", std::clamp(server.cores / 4, 1, 4));
+  // A throttle counts over its windows: with Kafka's eleven of a second a move begins with ten seconds' worth
+  // at full speed, and so does each step up.
+  lines.set("replication.quota.window.num", 1);
+  // A follower that hears of a new leader before that leader does asks in vain, and then again (Kafka: 1 s
+  // later).
+  lines.set("replica.fetch.backoff.ms", 20);
+  // Partitions that a follower gets to follow are in its next fetch, and it waits so long when nothing is
+  // written to the others (Kafka: 500 ms).  Each broker asks all others.
+  lines.set("replica.fetch.wait.max.ms",
+            std::clamp(10 * static_cast<int>(cluster.placement.brokers.size()), 30, 500));
 }
 
 void set_client_security(Lines& lines, const Cluster& cluster) {
@@ -165,6 +182,7 @@ std::string broker_properties(const Cluster& cluster, const Server& server) {
   lines.set("initial.broker.registration.timeout.ms", 600000);
   set_internal_topics(lines, cluster.placement);
   set_sizes(lines, cluster, server);
+  set_replication(lines, cluster, server);
   // A mistyped topic is an error, and asking about one does not make it with the wrong partitions.
   lines.set("auto.create.topics.enable", "false");
   lines.set("group.initial.rebalance.delay.ms", 0);  // a group of one starts at once
@@ -205,6 +223,10 @@ std::string librdkafka_properties(const Cluster& cluster, const std::string& ca)
   // A response carries at least one whole message, however large, and may carry fetch.max.bytes.
   const auto fetch = std::max<std::uint64_t>(52428800, message);
   lines.set("fetch.max.bytes", fetch);
+  // A partition's leader may change at any time: by their defaults clients of before 2.3 look for the new one
+  // after 250 ms, and send again after 100 ms.
+  lines.set("topic.metadata.refresh.fast.interval.ms", 25);
+  lines.set("retry.backoff.ms", 25);
   lines.set("receive.message.max.bytes", std::max<std::uint64_t>(100000000, fetch + 1048576));
   return lines.text();
 }

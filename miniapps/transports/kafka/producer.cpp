@@ -24,7 +24,6 @@ Properties producer_settings(const ProducerOptions& options) {
       {"compression.type", "none"},  // raw detector counts hardly shrink
       {"socket.nagle.disable", "true"},
       {"linger.ms", "0"},
-      {"retry.backoff.ms", "100"},
       {"reconnect.backoff.max.ms", "1000"},
   };
 }

@@ -110,8 +110,8 @@ Result<void> FolderMover::carry_out(Moves moves, bool submitted) {
   pace_.expect(count, bytes);
   on_.reporter.step(fmt::format("{} replicas {} between log directories of their brokers, {} in all", count,
                                 submitted ? "are on their way already" : "move", format_bytes(bytes)));
-  PILOT_TRY_VOID(pace_.throttle());
   left_ = std::move(moves);
+  PILOT_TRY_VOID(pace_.throttle(*this));
   if (!submitted) {
     for (const auto& [id, list] : left_) PILOT_TRY_VOID(submit(id, list));
   }
@@ -174,12 +174,12 @@ std::string FolderMover::waiting() const {
       pace_.progress().moves, broker, move.replica.index, move.replica.topic, move.from, move.to);
 }
 
-std::set<PartitionKey> FolderMover::moving() const {
-  std::set<PartitionKey> keys;
+std::map<PartitionKey, std::size_t> FolderMover::moving() const {
+  std::map<PartitionKey, std::size_t> none;  // a copy feeds no follower
   for (const auto& [broker, moves] : left_) {
-    for (const auto& move : moves) keys.insert(key_of(move.replica));
+    for (const auto& move : moves) none[key_of(move.replica)] = 0;
   }
-  return keys;
+  return none;
 }
 
 // Where the replicas are of which a copy is being made, among those left.

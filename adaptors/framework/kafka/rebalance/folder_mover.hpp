@@ -54,7 +54,7 @@ class FolderMover final : private Work {
   Result<bool> look() override;
   std::size_t lanes() const override { return left_.size(); }
   std::string waiting() const override;
-  std::set<PartitionKey> moving() const override;
+  std::map<PartitionKey, std::size_t> moving() const override;
 
   Result<Disks> ask(int broker) const;
   Result<void> carry_out(Moves moves, bool submitted);

@@ -178,6 +178,7 @@ class MemoryCluster final : public protocol::Administrator {
 
   Result<std::vector<protocol::PartitionResult>> elect_preferred(
       const std::vector<protocol::PartitionName>& names, const Deadline&) override {
+    elected_at_once = std::max(elected_at_once, names.size());
     for (const auto& name : names) {
       auto& partition = partitions.at({name.topic, name.partition});
       partition.leader = partition.list[0];
@@ -230,6 +231,7 @@ class MemoryCluster final : public protocol::Administrator {
   std::int16_t refuse_with = 0;
   bool silent = false;
   int submitted = 0;
+  std::size_t elected_at_once = 0;
   std::function<void()> once_answered;               // after the next answer about partitions
   std::optional<protocol::ClusterState> late_image;  // what a broker that is behind tells
   int late_by = 0;                                   // for so many answers

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "adaptors/framework/kafka/protocol/error_codes.hpp"
 #include "adaptors/framework/kafka/rebalance/folder_mover.hpp"
@@ -13,8 +14,6 @@ namespace pilot::adaptors::kafka::rebalance {
 
 namespace {
 
-constexpr std::size_t submitted_at_once = 500;
-
 PartitionKey key(const reassign::Move& move) {
   return {move.topic, move.index};
 }
@@ -22,7 +21,7 @@ PartitionKey key(const reassign::Move& move) {
 }  // namespace
 
 Mover::Mover(const Surroundings& surroundings, Pace& pace, const Observation& start)
-    : on_(surroundings), pace_(pace) {
+    : on_(surroundings), pace_(pace), brokers_(start.up.size()) {
   for (const auto& [id, broker] : start.up) {
     if (broker.folders > 1) with_folders_.insert(id);
   }
@@ -45,17 +44,17 @@ std::size_t Mover::lanes() const {
   return std::max<std::size_t>(1, std::min(from.size(), to.size()));
 }
 
-std::set<PartitionKey> Mover::moving() const {
-  std::set<PartitionKey> keys;
-  for (const auto& move : left_) keys.insert(key(move));
-  return keys;
+std::map<PartitionKey, std::size_t> Mover::moving() const {
+  std::map<PartitionKey, std::size_t> followers;
+  for (const auto& move : left_) followers[key(move)] = move.from.size() + move.added().size() - 1;
+  return followers;
 }
 
 Result<void> Mover::throttle(const std::vector<reassign::Move>& batch) {
   const bool moves =
       std::any_of(batch.begin(), batch.end(), [](const auto& move) { return !move.added().empty(); });
   if (!moves) return ok();
-  PILOT_TRY_VOID(pace_.throttle());
+  PILOT_TRY_VOID(pace_.throttle(*this));
   return pace_.throttles() ? throttle_topics(on_.cluster, batch, request()) : ok();
 }
 
@@ -77,9 +76,11 @@ Result<void> Mover::choose_folders(const std::vector<reassign::Move>& batch) {
 }
 
 Result<void> Mover::submit(const std::vector<reassign::Move>& batch) {
-  for (std::size_t begin = 0; begin < batch.size(); begin += submitted_at_once) {
+  const auto part = at_once(brokers_, batch.size());
+  for (std::size_t begin = 0; begin < batch.size(); begin += part) {
+    if (begin > 0 && !on_.wait(between_parts)) return make_error(ErrorCode::partial, "stopped on request");
     std::vector<protocol::Reassignment> wishes;
-    for (std::size_t i = begin; i < std::min(batch.size(), begin + submitted_at_once); ++i)
+    for (std::size_t i = begin; i < std::min(batch.size(), begin + part); ++i)
       wishes.push_back({batch[i].topic, batch[i].index, batch[i].to});
     PILOT_TRY(const auto results, on_.cluster.alter_reassignments(wishes, request()));
     for (const auto& result : results) {
@@ -115,28 +116,31 @@ Result<bool> Mover::look() {
   for (const auto& one : ongoing) going.emplace(one.topic, one.partition);
   const auto end = std::stable_partition(left_.begin(), left_.end(),
                                          [&](const auto& move) { return going.count(key(move)) != 0; });
-  std::set<std::string> finished;  // topics
+  const bool finished = end != left_.end();
   for (auto at = end; at != left_.end(); ++at) {
     pace_.finished(at->moved());
-    finished.insert(at->topic);
+    finished_.insert(at->topic);
   }
   left_.erase(end, left_.end());
-  if (!finished.empty()) PILOT_TRY_VOID(unthrottle(finished));
+  PILOT_TRY_VOID(unthrottle());
   PILOT_TRY(const auto more, arrived());
   const bool grew = pace_.advanced(more);
-  return !finished.empty() || grew;
+  return finished || grew;
 }
 
-// At once, for a follower that is in sync and falls a message behind is throttled again while it is listed,
-// and producers that want all acknowledgements wait for it (seen: 23 s at 2 MiB/s).
-Result<void> Mover::unthrottle(const std::set<std::string>& topics) {
-  if (!pace_.throttles()) return ok();
+// Finished moves: what leaders send to followers of throttled partitions counts, and one that falls out of
+// sync would wait.  Not each by itself, for every broker hears of it.
+Result<void> Mover::unthrottle() {
+  constexpr Duration seldom = std::chrono::seconds(3);
+  const auto now = on_.clock.steady();
+  if (!pace_.throttles() || finished_.empty() || now - last_unthrottled_ < seldom) return ok();
+  last_unthrottled_ = now;
   std::vector<reassign::Move> still;
-  std::set<std::string> free = topics;
+  auto free = std::exchange(finished_, {});
   for (const auto& move : left_) {
-    if (topics.count(move.topic) != 0) still.push_back(move);
-    free.erase(move.topic);
+    if (free.count(move.topic) != 0) still.push_back(move);
   }
+  for (const auto& move : still) free.erase(move.topic);
   PILOT_TRY_VOID(throttle_topics(on_.cluster, still, request()));
   return release_topics(on_.cluster, free, request());
 }

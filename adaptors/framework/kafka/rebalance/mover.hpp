@@ -28,20 +28,23 @@ class Mover final : private Work {
   Result<bool> look() override;
   std::size_t lanes() const override;
   std::string waiting() const override;
-  std::set<PartitionKey> moving() const override;
+  std::map<PartitionKey, std::size_t> moving() const override;
 
   Deadline request() const { return Deadline(on_.clock, request_limit); }
   Result<void> throttle(const std::vector<reassign::Move>& batch);
   Result<void> choose_folders(const std::vector<reassign::Move>& batch);
   Result<void> submit(const std::vector<reassign::Move>& batch);
-  Result<void> unthrottle(const std::set<std::string>& topics);
+  Result<void> unthrottle();
   Result<Bytes> arrived();  // of the moves under way
   Result<void> settle(const std::vector<reassign::Move>& batch);
 
   const Surroundings& on_;
   Pace& pace_;
+  std::size_t brokers_;
   std::set<int> with_folders_;        // brokers with several log directories
   std::vector<reassign::Move> left_;  // of the batch; outlives it, for cancel()
+  std::set<std::string> finished_;    // topics that are throttled for finished moves
+  SteadyTime last_unthrottled_;
 };
 
 }  // namespace pilot::adaptors::kafka::rebalance

@@ -74,6 +74,7 @@ Result<Observation> observe(protocol::Administrator& cluster, const Deadline& de
       const auto moving = seen.ongoing.find(key);
       auto list = moving == seen.ongoing.end() ? partition.replicas : target(moving->second);
       if (list.empty()) continue;
+      seen.leaders[key] = partition.leader;
       if (partition.leader != list[0] && contains(partition.in_sync, list[0]))
         seen.not_preferred.push_back({topic.name, partition.index});
       if (partition.in_sync.size() < partition.replicas.size()) seen.out_of_sync.insert(key);

@@ -28,6 +28,7 @@ struct Observation {
   std::map<int, BrokerObservation> up;
   // With the lists that hold once what is under way is done.
   std::vector<reassign::Partition> partitions;
+  std::map<PartitionKey, int> leaders;  // -1: none
   std::map<PartitionKey, protocol::Ongoing> ongoing;
   std::vector<protocol::PartitionName> not_preferred;  // led by another, though the first replica is in sync
   std::set<PartitionKey> out_of_sync;                  // fewer in sync than replicas

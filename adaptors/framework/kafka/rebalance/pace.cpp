@@ -3,13 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace pilot::adaptors::kafka::rebalance {
 
 namespace {
 
-constexpr Duration adapt_every = std::chrono::seconds(5);
+constexpr Duration adapt_every = std::chrono::seconds(2);
+
+// Each change of a setting is work for every broker.
+bool near(const BrokerRates& one, const BrokerRates& other) {
+  const auto ratio = static_cast<double>(one.send) / static_cast<double>(std::max<Rate>(1, other.send));
+  return one.copy == other.copy && ratio > 0.9 && ratio < 1.1;
+}
 
 double seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
@@ -28,21 +36,41 @@ Duration round_trip(const Surroundings& on, const std::set<int>& brokers) {
   return all[all.size() / 2];
 }
 
-// Bytes of all partitions, each counted once.
-double stored(const Observation& seen) {
-  double bytes = 0;
-  for (const auto& partition : seen.partitions) bytes += static_cast<double>(partition.size.count);
-  return bytes;
-}
-
 }  // namespace
 
+std::size_t at_once(std::size_t brokers, std::size_t all) {
+  constexpr std::size_t least = 2;
+  constexpr std::size_t most = 500;
+  constexpr std::size_t parts = 25;  // more would last
+  return std::clamp(std::max(brokers / 2, all / parts), least, most);
+}
+
+void Ingest::look(const Observation& seen, SteadyTime now) {
+  const double passed = seconds(now - at_);
+  for (const auto& partition : seen.partitions) {
+    const PartitionKey key(partition.topic, partition.index);
+    const auto [size, fresh] = sizes_.try_emplace(key, partition.size.count);
+    // What retention deletes is nothing that producers take back.
+    const auto more = partition.size.count - std::min(partition.size.count, size->second);
+    grows_[key] = fresh || passed <= 0 ? 0 : static_cast<double>(more) / passed;
+    size->second = partition.size.count;
+  }
+  leaders_ = seen.leaders;
+  at_ = now;
+}
+
+double Ingest::of(const PartitionKey& partition) const {
+  const auto at = grows_.find(partition);
+  return at == grows_.end() ? 0 : at->second;
+}
+
+double Ingest::total() const {
+  return std::accumulate(grows_.begin(), grows_.end(), 0.0,
+                         [](double sum, const auto& entry) { return sum + entry.second; });
+}
+
 Pace::Pace(const Surroundings& surroundings, const Options& options, const Observation& start)
-    : on_(surroundings),
-      options_(options),
-      behind_at_start_(start.out_of_sync),
-      start_(on_.clock.steady()),
-      last_adapted_(start_) {
+    : on_(surroundings), options_(options), behind_at_start_(start.out_of_sync), start_(on_.clock.steady()) {
   for (const auto& [id, broker] : start.up) up_.insert(id);
   if (options.throttling == Throttling::fixed) progress_.throttle = options.rate;
 }
@@ -65,31 +93,61 @@ bool Pace::advanced(Bytes under_way) {
 }
 
 // Producers are measured for a second, before anything moves.
-Result<void> Pace::choose_rate() {
+Result<void> Pace::measure() {
   round_trip(on_, up_);  // makes the connections
   const auto calm = round_trip(on_, up_);
-  PILOT_TRY(const auto before, observe(on_.cluster, request()));
-  const auto begin = on_.clock.steady();
-  on_.wait(std::chrono::seconds(1));
-  PILOT_TRY(const auto after, observe(on_.cluster, request()));
+  for (const bool first : {true, false}) {
+    PILOT_TRY(const auto seen, observe(on_.cluster, request()));
+    ingest_.look(seen, on_.clock.steady());
+    if (first) on_.wait(std::chrono::seconds(1));
+  }
   last_adapted_ = on_.clock.steady();
-  stored_then_ = stored(after);
-  policy_.emplace(calm, std::max(0.0, (stored_then_ - stored(before)) / seconds(last_adapted_ - begin)));
+  if (options_.throttling != Throttling::automatic) return ok();
+  policy_.emplace(calm, ingest_.total());
   progress_.throttle = policy_->rate();
   return ok();
 }
 
-Result<void> Pace::set_rate(Rate rate) {
+// What leaders send to the followers of moving partitions because producers write: it counts as well.
+std::map<int, double> Pace::sent_anyway(const Work& work) const {
+  std::map<int, double> by_leader;
+  for (const auto& [partition, followers] : work.moving()) {
+    const auto leader = ingest_.leaders().find(partition);
+    if (followers == 0 || leader == ingest_.leaders().end()) continue;
+    by_leader[leader->second] += static_cast<double>(followers) * ingest_.of(partition);
+  }
+  return by_leader;
+}
+
+// A rate is what a broker sends, and what it receives: of several that send to one, each gets its part.
+Result<void> Pace::set_rates(const Work& work) {
+  constexpr double unsteady = 1.2;  // producers
+  const auto anyway = sent_anyway(work);
+  const auto rate = *progress_.throttle;
+  const double senders = std::max<double>(1, static_cast<double>(std::max(anyway.size(), work.lanes())));
+  const double part = static_cast<double>(rate) * static_cast<double>(work.lanes()) / senders;
   for (const int id : up_) {
-    throttled_.insert(id);
-    PILOT_TRY_VOID(throttle_broker(on_.cluster, id, rate, request()));
+    const auto more = anyway.find(id);
+    const double send = part + (more == anyway.end() ? 0 : unsteady * more->second);
+    const BrokerRates wanted{static_cast<Rate>(send), rate};
+    const auto [at, first] = rates_.try_emplace(id);
+    if (!first && near(at->second, wanted)) continue;
+    PILOT_TRY_VOID(throttle_broker(on_.cluster, id, wanted, request()));
+    at->second = wanted;
   }
   return ok();
 }
 
-Result<void> Pace::throttle() {
-  if (options_.throttling == Throttling::automatic && !policy_) PILOT_TRY_VOID(choose_rate());
-  return throttles() ? set_rate(*progress_.throttle) : ok();
+std::set<int> Pace::throttled() const {
+  std::set<int> brokers;
+  for (const auto& [id, rates] : rates_) brokers.insert(id);
+  return brokers;
+}
+
+Result<void> Pace::throttle(const Work& work) {
+  if (options_.throttling == Throttling::none) return ok();
+  if (!last_adapted_) PILOT_TRY_VOID(measure());
+  return set_rates(work);
 }
 
 Result<void> Pace::watch(Work& work) {
@@ -101,6 +159,7 @@ Result<void> Pace::watch(Work& work) {
     if (moved.has_value() && moved.value()) last_change = on_.clock.steady();
     report();
     if (work.done()) return ok();
+    if (policy_) slowest_ = std::max(slowest_, round_trip(on_, up_));
     if (on_.clock.steady() - last_change >= options_.patience) {
       return make_error(ErrorCode::partial,
                         fmt::format("nothing moved for {}: {}{}", format_duration(options_.patience),
@@ -128,27 +187,31 @@ void Pace::report() {
 
 void Pace::adapt(const Work& work) {
   const auto now = on_.clock.steady();
-  if (!policy_ || now - last_adapted_ < adapt_every) return;
-  const double passed = seconds(now - last_adapted_);
-  RatePolicy::Look look{round_trip(on_, up_), false};
-  look.bytes_per_second = static_cast<double>(progress_.moved.count - moved_then_.count) / passed /
-                          static_cast<double>(work.lanes());
+  if (!throttles() || now - *last_adapted_ < adapt_every) return;
   const auto seen = observe(on_.cluster, request());
   if (!seen.has_value()) return;  // watch() tells when that lasts
-  const auto moving = work.moving();
-  for (const auto& at : seen.value().out_of_sync)
-    look.others_fell_behind =
-        look.others_fell_behind || (moving.count(at) == 0 && behind_at_start_.count(at) == 0);
-  look.produced = (stored(seen.value()) - stored_then_) / passed;
-  stored_then_ = stored(seen.value());
+  const double passed = seconds(now - *last_adapted_);
+  ingest_.look(seen.value(), now);
+  RatePolicy::Look look{std::exchange(slowest_, Duration{0}), fell_behind(work, seen.value())};
+  look.bytes_per_second = static_cast<double>(progress_.moved.count - moved_then_.count) / passed /
+                          static_cast<double>(work.lanes());
+  look.produced = ingest_.total();
   last_adapted_ = now;
   moved_then_ = progress_.moved;
-  const auto before = policy_->rate();
-  const auto rate = policy_->next(look);
-  if (rate == before || !set_rate(rate).has_value()) return;
-  progress_.throttle = rate;
-  on_.reporter.step(fmt::format("throttle now {}/s per broker: {}", format_bytes(Bytes{rate}),
-                                rate > before ? "the cluster bears it" : "producers or brokers suffer"));
+  const auto before = *progress_.throttle;
+  if (policy_) progress_.throttle = policy_->next(look);
+  if (!set_rates(work).has_value() || *progress_.throttle == before) return;
+  on_.reporter.step(
+      fmt::format("throttle now {}/s per broker: {}", format_bytes(Bytes{*progress_.throttle}),
+                  *progress_.throttle > before ? "the cluster bears it" : "producers or brokers suffer"));
+}
+
+// Partitions that don't move and were in sync.
+bool Pace::fell_behind(const Work& work, const Observation& seen) const {
+  const auto moving = work.moving();
+  return std::any_of(seen.out_of_sync.begin(), seen.out_of_sync.end(), [&](const auto& at) {
+    return moving.count(at) == 0 && behind_at_start_.count(at) == 0;
+  });
 }
 
 }  // namespace pilot::adaptors::kafka::rebalance

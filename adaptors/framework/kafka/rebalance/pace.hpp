@@ -1,6 +1,7 @@
 // How much is moved, how fast it goes and how fast it may go: one account for all moves of a run.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,11 @@ namespace pilot::adaptors::kafka::rebalance {
 // For every request that is not part of a longer wait.
 inline constexpr Duration request_limit = std::chrono::seconds(30);
 
+// How much is asked of a cluster at once: brokers do nothing else while they make the replicas, or change the
+// leaders, that they hear of at once, and producers feel it (0.4 s for seven new replicas on a busy broker).
+std::size_t at_once(std::size_t brokers, std::size_t all);
+inline constexpr Duration between_parts = std::chrono::milliseconds(150);
+
 // What is under way.
 class Work {
  public:
@@ -22,7 +28,22 @@ class Work {
   virtual Result<bool> look() = 0;          // whether anything went on
   virtual std::size_t lanes() const = 0;    // brokers that can send and receive at the same time for it
   virtual std::string waiting() const = 0;  // what waits, as part of a sentence
-  virtual std::set<PartitionKey> moving() const = 0;
+  virtual std::map<PartitionKey, std::size_t> moving() const = 0;  // with the followers it has meanwhile
+};
+
+// What producers write, by how partitions grow between two looks.
+class Ingest {
+ public:
+  void look(const Observation& seen, SteadyTime now);
+  double of(const PartitionKey& partition) const;  // bytes per second
+  double total() const;
+  const std::map<PartitionKey, int>& leaders() const { return leaders_; }
+
+ private:
+  SteadyTime at_;
+  std::map<PartitionKey, std::uint64_t> sizes_;
+  std::map<PartitionKey, double> grows_;
+  std::map<PartitionKey, int> leaders_;
 };
 
 class Pace {
@@ -34,34 +55,37 @@ class Pace {
   bool advanced(Bytes under_way);  // arrived, of moves under way; false: no more than before
   bool throttles() const { return progress_.throttle.has_value(); }
   const Progress& progress() const { return progress_; }
-  const std::set<int>& throttled() const { return throttled_; }  // brokers
+  std::set<int> throttled() const;  // brokers
 
   // Sets the throttle of all brokers, and before the first time measures what they can spare.
-  Result<void> throttle();
+  Result<void> throttle(const Work& work);
 
   // Until the work is done, with reports.  Errors: partial, when stopped or stalled.
   Result<void> watch(Work& work);
 
  private:
   Deadline request() const { return Deadline(on_.clock, request_limit); }
-  Result<void> choose_rate();
-  Result<void> set_rate(Rate rate);
+  Result<void> measure();
+  Result<void> set_rates(const Work& work);
+  std::map<int, double> sent_anyway(const Work& work) const;
   void report();
   void adapt(const Work& work);
+  bool fell_behind(const Work& work, const Observation& seen) const;
 
   const Surroundings& on_;
   const Options& options_;
   std::set<PartitionKey> behind_at_start_;
   std::set<int> up_;
-  std::set<int> throttled_;
+  std::map<int, BrokerRates> rates_;  // as set
   SteadyTime start_;
   std::optional<Bytes> at_start_;  // of what a predecessor moved
   Progress progress_;
   Bytes done_;  // moved by finished moves
   std::optional<RatePolicy> policy_;
-  SteadyTime last_adapted_;
+  std::optional<SteadyTime> last_adapted_;
   Bytes moved_then_;
-  double stored_then_ = 0;
+  Duration slowest_{0};  // round trip since then
+  Ingest ingest_;
 };
 
 }  // namespace pilot::adaptors::kafka::rebalance

@@ -7,10 +7,10 @@ namespace pilot::adaptors::kafka::rebalance {
 namespace {
 
 constexpr Rate least = 2u << 20;
-constexpr Rate beside_producers = 8u << 20;
+constexpr Rate beside_producers = 2u << 20;
 constexpr Rate alone = 32u << 20;
 constexpr Rate most = 1u << 30;
-constexpr Duration noise = std::chrono::milliseconds(20);
+constexpr Duration noise = std::chrono::milliseconds(10);
 constexpr double used = 0.6;  // of the rate: then the rate is what limits
 
 constexpr double notable = 100e3;  // bytes per second: below, nobody produces to speak of

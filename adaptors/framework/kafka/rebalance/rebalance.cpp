@@ -221,20 +221,42 @@ class Rebalance {
     }
   }
 
-  // Leadership follows the lists.  What can't pass now, Kafka's own balancer passes on later.
+  // Leadership follows the lists, a few at a time.  What can't pass now, Kafka's own balancer passes on
+  // later.
   Result<void> elect() {
-    const Deadline limit(on_.clock, std::chrono::seconds(15));
     std::optional<std::size_t> first;
+    std::set<PartitionKey> asked;
+    Deadline limit(on_.clock, std::chrono::seconds(15));
     while (true) {
       PILOT_TRY(const auto seen, look());
       const auto left = seen.not_preferred.size();
       if (!first) first = left;
-      outcome_.elected = *first > left ? *first - left : 0;
-      if (left == 0 || limit.passed()) return ok();
-      PILOT_TRY_VOID(on_.cluster.elect_preferred(seen.not_preferred, request()));
-      if (!on_.wait(std::chrono::milliseconds(200)))
-        return make_error(ErrorCode::partial, "stopped on request");
+      if (left == 0 || limit.passed()) {
+        outcome_.elected = *first > left ? *first - left : 0;
+        return ok();
+      }
+      auto part = not_asked(seen, asked);
+      if (part.empty()) {
+        asked.clear();
+        part = not_asked(seen, asked);
+      } else {
+        limit = Deadline(on_.clock, std::chrono::seconds(15));
+      }
+      part.resize(std::min(part.size(), at_once(seen.up.size(), *first)));
+      for (const auto& one : part) asked.emplace(one.topic, one.partition);
+      PILOT_TRY_VOID(on_.cluster.elect_preferred(part, request()));
+      if (!on_.wait(between_parts)) return make_error(ErrorCode::partial, "stopped on request");
     }
+  }
+
+  static std::vector<protocol::PartitionName> not_asked(const Observation& seen,
+                                                        const std::set<PartitionKey>& asked) {
+    std::vector<protocol::PartitionName> names;
+    std::copy_if(seen.not_preferred.begin(), seen.not_preferred.end(), std::back_inserter(names),
+                 [&](const auto& one) {
+                   return asked.count({one.topic, one.partition}) == 0;
+                 });
+    return names;
   }
 
   Result<void> unregister(const Observation& seen) {

@@ -13,6 +13,7 @@ namespace {
 using protocol::ConfigChange;
 using protocol::Resource;
 
+// All that Kafka knows are taken off.
 const std::vector<std::string> broker_keys{"leader.replication.throttled.rate",
                                            "follower.replication.throttled.rate",
                                            "replica.alter.log.dirs.io.max.bytes.per.second"};
@@ -81,32 +82,23 @@ Result<std::vector<std::string>> release_once(protocol::Administrator& cluster, 
 
 Result<void> throttle_topics(protocol::Administrator& cluster, const std::vector<reassign::Move>& moves,
                              const Deadline& deadline) {
-  struct Lists {
-    std::vector<std::string> leaders;
-    std::vector<std::string> followers;
-  };
-  std::map<std::string, Lists> topics;
+  std::map<std::string, std::vector<std::string>> leaders;  // by topic
   for (const auto& move : moves) {
-    const auto added = move.added();
-    if (added.empty()) continue;
-    auto& lists = topics[move.topic];
-    for (const int id : move.from) lists.leaders.push_back(fmt::format("{}:{}", move.index, id));
-    for (const int id : added) lists.followers.push_back(fmt::format("{}:{}", move.index, id));
+    if (move.added().empty()) continue;
+    for (const int id : move.from) leaders[move.topic].push_back(fmt::format("{}:{}", move.index, id));
   }
   std::vector<ConfigChange> changes;
-  for (const auto& [topic, lists] : topics) {
-    changes.push_back({Resource::topic,
-                       topic,
-                       {{topic_keys[0], fmt::format("{}", fmt::join(lists.leaders, ","))},
-                        {topic_keys[1], fmt::format("{}", fmt::join(lists.followers, ","))}}});
-  }
+  for (const auto& [topic, list] : leaders)
+    changes.push_back({Resource::topic, topic, {{topic_keys[0], fmt::format("{}", fmt::join(list, ","))}}});
   return alter_in_parts(cluster, std::move(changes), deadline);
 }
 
-Result<void> throttle_broker(protocol::Administrator& cluster, int broker, Rate rate,
+Result<void> throttle_broker(protocol::Administrator& cluster, int broker, BrokerRates rates,
                              const Deadline& deadline) {
-  ConfigChange change{Resource::broker, std::to_string(broker), {}};
-  for (const auto& key : broker_keys) change.settings.emplace_back(key, std::to_string(rate));
+  const ConfigChange change{
+      Resource::broker,
+      std::to_string(broker),
+      {{broker_keys[0], std::to_string(rates.send)}, {broker_keys[2], std::to_string(rates.copy)}}};
   return cluster.alter_broker(broker, change, deadline);
 }
 
