@@ -80,15 +80,29 @@ Result<void> record_the_end(const Context& context, RunningPilot& pilot, const s
   return pilot.follow();
 }
 
+// Scratch folders of nodes that never said that they have left.
+std::vector<std::string> not_released(const model::PilotState& state, const std::string& allocation = "") {
+  std::vector<std::string> folders;
+  for (const auto& [id, node] : state.nodes) {
+    const bool meant = allocation.empty() || node.info.allocation == allocation;
+    if (meant && node.phase != model::NodePhase::released && !node.info.scratch.empty())
+      folders.push_back(fmt::format("{}:{}", node.info.host, node.info.scratch));
+  }
+  return folders;
+}
+
 // A batch system kills a suspended job without waking it: its agents can't clean up.
 std::string left_by_suspended(const model::PilotState& state, const plugin::AllocationStatus& job) {
-  std::vector<std::string> folders;
-  for (const auto& [id, node] : state.nodes)
-    if (node.info.allocation == "a0" && node.phase != model::NodePhase::released)
-      folders.push_back(fmt::format("{}:{}", node.info.host, node.info.scratch));
   return fmt::format(
       "its job {} was suspended ({}) and ended without a chance to clean up: {} may be there still",
-      job.job_id, job.reason, fmt::join(folders, ", "));
+      job.job_id, job.reason, fmt::join(not_released(state, "a0"), ", "));
+}
+
+// Nodes that the head agent gave up on.
+std::string left_by_unreached(const model::PilotState& state) {
+  const auto folders = not_released(state);
+  if (folders.empty()) return {};
+  return fmt::format("not all of its nodes could be reached: {} may be there still", fmt::join(folders, ", "));
 }
 
 // Ends processes and allocations; `report` says what had to be done.
@@ -119,6 +133,7 @@ Result<StopReport> stop_pilot(const Context& context, const std::string& name, c
     if (const auto now = pilot.poll_allocation();
         !report.by_head && now.has_value() && now.value().phase == model::AllocationPhase::suspended)
       report.left = left_by_suspended(pilot.state(), now.value());
+    if (report.by_head) report.left = left_by_unreached(pilot.state());
     if (context.observer->interrupted())
       return make_error(ErrorCode::failed, fmt::format("stopping '{}' goes on without this command", name),
                         fmt::format("'pilot wait {} --for stopped' follows it", name));
