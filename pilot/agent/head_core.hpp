@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "pilot/agent/head_output.hpp"
+#include "pilot/agent/shrink_choice.hpp"
 #include "pilot/base/clock.hpp"
 #include "pilot/base/result.hpp"
 #include "pilot/model/pilot_state.hpp"
 #include "pilot/plugin/batch_adaptor.hpp"
 
 namespace pilot::agent {
-
-inline constexpr const char* base_allocation = "a0";  // the allocation that a pilot begins with
 
 struct HeadTiming {
   Duration node_silence = std::chrono::seconds(5);  // then a node is lost
@@ -195,19 +194,12 @@ class HeadCore {
   bool has_joined(const model::AllocationState& allocation) const;
   bool is_being_resized(const std::string& job_id) const;
 
-  // head_release.cpp: which nodes are given back, and how the batch system gets them
+  // head_release.cpp: nodes that are given back, and how the batch system gets them
   void shrink(const std::string& peer, const std::string& id, const model::ShrinkPilot& wish);
   void choose_and_check();
   void check_moves();
   void refuse_to_shrink(const Error& error);
   void begin_shrinking();
-  Result<std::vector<std::string>> choose_nodes_to_give_back() const;
-  Result<void> may_give_back(const std::string& node) const;
-  int cost_of(const std::string& node) const;
-  std::vector<std::string> allocations_by_cost() const;
-  std::vector<std::string> free_to_go(const std::string& allocation,
-                                      const std::vector<std::string>& chosen) const;
-  bool goes_as_a_whole(const std::string& allocation, const std::vector<std::string>& chosen) const;
   std::vector<PartOfAllocation> parts_of(const std::vector<std::string>& nodes) const;
   void return_released_nodes();
   void returned(const std::string& allocation, const std::vector<std::string>& nodes);
