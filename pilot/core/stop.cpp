@@ -102,7 +102,8 @@ std::string left_by_suspended(const model::PilotState& state, const plugin::Allo
 std::string left_by_unreached(const model::PilotState& state) {
   const auto folders = not_released(state);
   if (folders.empty()) return {};
-  return fmt::format("not all of its nodes could be reached: {} may be there still", fmt::join(folders, ", "));
+  return fmt::format("not all of its nodes could be reached: {} may be there still",
+                     fmt::join(folders, ", "));
 }
 
 // Ends processes and allocations; `report` says what had to be done.
