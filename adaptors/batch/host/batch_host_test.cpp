@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "adaptors/batch/host/test_support.hpp"
 
 namespace pilot::adaptors::host {
@@ -100,6 +102,24 @@ TEST_F(BatchHostTest, SilenceIsUnknownNotGone) {
   EXPECT_EQ(status.reason, "Play does not answer: tool exited 5: connect failure");
   poll_one();
   EXPECT_EQ(calls("poll"), 1) << "nor is it asked more often for that";
+}
+
+// A system that is away takes its time to say nothing; asked again at once for that, each look takes as long.
+TEST_F(BatchHostTest, WhatWasSaidIsAsOldAsTheAnswer) {
+  class HalfAMinuteForEachAnswer final : public Clock {
+   public:
+    explicit HalfAMinuteForEachAnswer(std::function<int()> answers) : answers_(std::move(answers)) {}
+    WallTime wall() const override { return WallTime{} + answers_() * seconds(30); }
+    SteadyTime steady() const override { return system_clock().steady(); }
+
+   private:
+    std::function<int()> answers_;
+  } const slow([this] { return calls("poll"); });
+  BatchHost patient{std::make_unique<PlayDialect>(folder.string()), quick(), slow};
+  when("poll", "echo 'connect failure' >&2; exit 5");
+  for (int look = 0; look < 3; ++look)
+    EXPECT_EQ(patient.poll(request, {"7"}).value()[0].phase, AllocationPhase::unknown);
+  EXPECT_EQ(calls("poll"), 1);
 }
 
 TEST_F(BatchHostTest, AbsentIsNotFinished) {
