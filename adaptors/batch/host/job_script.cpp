@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -57,13 +58,14 @@ std::int64_t whole_seconds(Duration time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time).count();
 }
 
-// Of one host or one job; as in job_script.sh, environment().
+// Variables of one host or one job, as patterns of the shell.
+constexpr std::array<std::string_view, 11> of_one_host{
+    "PBS_*", "SLURM*", "BASH*", "TMPDIR", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "SHELLOPTS", "NCPUS", "_"};
+
 bool stays_here(std::string_view name) {
-  constexpr std::array begins{"PBS_", "SLURM", "BASH"};
-  constexpr std::array names{"TMPDIR", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "SHELLOPTS", "NCPUS", "_"};
-  return std::any_of(begins.begin(), begins.end(),
-                     [&](const char* begin) { return name.starts_with(begin); }) ||
-         std::find(names.begin(), names.end(), name) != names.end();
+  return std::any_of(of_one_host.begin(), of_one_host.end(), [&](std::string_view pattern) {
+    return pattern.back() == '*' ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+  });
 }
 
 // `memory` is the node's memory as a folder.
@@ -160,15 +162,10 @@ JobScript launched_by(const std::string& launcher, JobScript parts) {
   return parts;
 }
 
-}  // namespace
-
-std::string render_job_script(const plugin::AllocationRequest& request, const JobScript& of_system) {
+std::string variables_of(const plugin::AllocationRequest& request, const JobScript& parts) {
   const model::PilotSpec& spec = request.spec;
-  const JobScript parts = launched_by(option(spec, "launcher"), of_system);
   const std::string network = option(spec, "network");
-  std::string text = "#!/bin/bash\n" + directives_of(request, parts);
-  text += fmt::format("# The node agents of pilot '{}', allocation {}; written by 'pilot'.\n\n", spec.name,
-                      request.allocation);
+  std::string text;
   text += variable("pilot_dir", shell_word(request.pilot_dir.string()));
   text += variable("pilot_agent", shell_word(request.agent_program.string()));
   text += variable("pilot_id", shell_word(request.pilot_id));
@@ -187,8 +184,11 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
                    parts.warning_after ? std::to_string(whole_seconds(*parts.warning_after)) : "");
   text += variable("job_id", parts.job_id);
   if (!request.joins_job.empty()) text += variable("joins_job", shell_word(request.joins_job));
-  text += variable("submit_host", parts.submit_host);
-  text += function("list_nodes", parts.list_nodes);
+  return text + variable("submit_host", parts.submit_host);
+}
+
+std::string functions_of(const model::PilotSpec& spec, const JobScript& parts) {
+  std::string text = function("list_nodes", parts.list_nodes);
   text += function("node_memory", parts.node_memory);
   text += function("node_rank", fmt::format("echo {}", parts.rank));
   text += function("node_name", fmt::format("echo {}", parts.node_name));
@@ -202,8 +202,22 @@ std::string render_job_script(const plugin::AllocationRequest& request, const Jo
   text += function("system_scratch", fmt::format("echo {}", parts.scratch));
   text += function("on_each_node", parts.on_each_node);
   text += function("also_on_each_node", parts.also_on_each_node);
-  text += function("prologue", fmt::format(":\n{}", option(spec, "prologue")));
-  return text + "\n" + std::string(job_script_body());
+  text += function("stays_here",
+                   fmt::format("case $1 in {}) ;; *) return 1 ;; esac", fmt::join(of_one_host, " | ")));
+  return text + function("prologue", fmt::format(":\n{}", option(spec, "prologue")));
+}
+
+}  // namespace
+
+std::string render_job_script(const plugin::AllocationRequest& request, const JobScript& of_system) {
+  const model::PilotSpec& spec = request.spec;
+  const JobScript parts = launched_by(option(spec, "launcher"), of_system);
+  return fmt::format(
+      "#!/bin/bash\n{}"
+      "# The node agents of pilot '{}', allocation {}; written by 'pilot'.\n\n"
+      "{}{}\n{}",
+      directives_of(request, parts), spec.name, request.allocation, variables_of(request, parts),
+      functions_of(spec, parts), job_script_body());
 }
 
 std::string environment_text(const std::vector<std::string>& entries) {

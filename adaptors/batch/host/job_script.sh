@@ -222,12 +222,7 @@ write_down() {
 # What the job was given and a system's launcher does not pass on; what belongs to one host stays there.
 environment() {
   local name
-  compgen -e | while read -r name; do
-    case $name in
-      PBS_* | SLURM* | TMPDIR | HOSTNAME | PWD | OLDPWD | SHLVL | SHELLOPTS | NCPUS | _ | BASH*) ;;
-      *) declare -p "$name" ;;
-    esac
-  done
+  compgen -e | while read -r name; do stays_here "$name" || declare -p "$name"; done
   declare -Fx | while read -r _ _ name; do declare -f "$name" && echo "export -f $name"; done
 }
 
