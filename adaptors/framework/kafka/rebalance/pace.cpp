@@ -12,6 +12,8 @@ namespace pilot::adaptors::kafka::rebalance {
 namespace {
 
 constexpr Duration adapt_every = std::chrono::seconds(2);
+constexpr int seldom_enough = 10;  // times as long as a look at the whole cluster takes
+constexpr Duration very_long = std::chrono::milliseconds(500);
 
 // Each change of a setting is work for every broker.
 bool near(const BrokerRates& one, const BrokerRates& other) {
@@ -28,8 +30,8 @@ Duration round_trip(const Surroundings& on, const std::set<int>& brokers) {
   std::vector<Duration> all;
   for (const int id : brokers) {
     if (all.size() == 15) break;  // a sample will do
-    const auto took = on.cluster.round_trip(id, Deadline(on.clock, std::chrono::seconds(2)));
-    all.push_back(took.has_value() ? took.value() : Duration(std::chrono::seconds(2)));
+    const auto took = on.cluster.round_trip(id, Deadline(on.clock, very_long));
+    all.push_back(took.has_value() ? took.value() : very_long);
   }
   if (all.empty()) return Duration{0};
   std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
@@ -187,8 +189,9 @@ void Pace::report() {
 
 void Pace::adapt(const Work& work) {
   const auto now = on_.clock.steady();
-  if (!throttles() || now - *last_adapted_ < adapt_every) return;
+  if (!throttles() || now - *last_adapted_ < std::max(adapt_every, seldom_enough * look_takes_)) return;
   const auto seen = observe(on_.cluster, request());
+  look_takes_ = on_.clock.steady() - now;
   if (!seen.has_value()) return;  // watch() tells when that lasts
   const double passed = seconds(now - *last_adapted_);
   ingest_.look(seen.value(), now);

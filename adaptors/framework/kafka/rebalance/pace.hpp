@@ -84,7 +84,8 @@ class Pace {
   std::optional<RatePolicy> policy_;
   std::optional<SteadyTime> last_adapted_;
   Bytes moved_then_;
-  Duration slowest_{0};  // round trip since then
+  Duration slowest_{0};     // round trip since then
+  Duration look_takes_{0};  // at the whole cluster
   Ingest ingest_;
 };
 
