@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "adaptors/framework/kafka/protocol/error_codes.hpp"
 
@@ -136,6 +137,7 @@ Result<void> FolderMover::submit(int broker, const std::vector<reassign::FolderM
 
 Result<bool> FolderMover::look() {
   Bytes copied;
+  std::uint64_t all = 0;  // with what was written since
   std::vector<Bytes> finished;
   Moves still;
   for (const auto& [broker, moves] : left_) {
@@ -154,14 +156,17 @@ Result<bool> FolderMover::look() {
         finished.push_back(move.replica.size);
         continue;
       }
-      if (copy != copies.end()) copied.count += std::min(copy->second, move.replica.size).count;
+      if (copy != copies.end()) {
+        copied.count += std::min(copy->second, move.replica.size).count;
+        all += copy->second.count;
+      }
       still[broker].push_back(move);
     }
   }
   left_ = std::move(still);
   for (const auto size : finished) pace_.finished(size);
-  const bool grew = pace_.advanced(copied);
-  return grew || !finished.empty();
+  pace_.advanced(copied);
+  return std::exchange(copied_, all) != all || !finished.empty();
 }
 
 std::string FolderMover::waiting() const {

@@ -64,6 +64,7 @@ class FolderMover final : private Work {
   const Surroundings& on_;
   Pace& pace_;
   Moves left_;  // outlives run(), for cancel()
+  std::uint64_t copied_ = 0;
 };
 
 }  // namespace pilot::adaptors::kafka::rebalance

@@ -104,6 +104,7 @@ class MemoryCluster final : public protocol::Administrator {
   }
 
   Result<std::vector<protocol::LogDir>> log_dirs(int broker, const Deadline&) override {
+    PILOT_TRY_VOID(answers(broker));
     std::vector<protocol::LogDir> told;
     for (const auto& path : folders_of(broker)) {
       protocol::LogDir folder{0, path, 1 << 30, 1 << 30, {}};
@@ -150,6 +151,10 @@ class MemoryCluster final : public protocol::Administrator {
       if (!wish.replicas && partition.wish.empty())
         results.back().error = protocol::no_reassignment_in_progress;
       if (results.back().error != 0) continue;
+      // What was wished before stays, as replicas that are to go.
+      for (const int id : wish.replicas ? partition.wish : std::vector<int>{}) {
+        if (!has(partition.list, id)) partition.list.push_back(id);
+      }
       partition.wish = wish.replicas.value_or(std::vector<int>{});
       partition.arrived = 0;
       ++submitted;
@@ -180,6 +185,7 @@ class MemoryCluster final : public protocol::Administrator {
       const std::vector<protocol::PartitionName>& names, const Deadline&) override {
     elected_at_once = std::max(elected_at_once, names.size());
     for (const auto& name : names) {
+      if (unelectable.count({name.topic, name.partition}) != 0) continue;
       auto& partition = partitions.at({name.topic, name.partition});
       partition.leader = partition.list[0];
     }
@@ -201,11 +207,13 @@ class MemoryCluster final : public protocol::Administrator {
     return answers;
   }
   Result<void> alter_broker(int broker, const protocol::ConfigChange& change, const Deadline&) override {
+    PILOT_TRY_VOID(answers(broker));
     apply(broker_settings[broker], change);
     return ok();
   }
   Result<protocol::ConfigAnswer> describe_broker(int broker, const std::vector<std::string>& keys,
                                                  const Deadline&) override {
+    PILOT_TRY_VOID(answers(broker));
     protocol::ConfigAnswer answer{protocol::Resource::broker, std::to_string(broker), 0, "", {}};
     for (const auto& key : keys) {
       const auto& own = broker_settings[broker];
@@ -223,6 +231,8 @@ class MemoryCluster final : public protocol::Administrator {
   }
 
   std::set<int> up;
+  std::set<int> dead;  // of those that are listed as up
+  std::set<PartitionKey> unelectable;
   std::map<PartitionKey, Replicas> partitions;
   std::set<PartitionKey> stuck;
   std::map<std::string, std::map<std::string, std::string>> topic_settings;
@@ -250,6 +260,10 @@ class MemoryCluster final : public protocol::Administrator {
   std::int16_t refuse_places_with = 0;
 
  private:
+  Result<void> answers(int broker) const {
+    if (dead.count(broker) == 0) return ok();
+    return make_error(ErrorCode::unavailable, "broker " + std::to_string(broker) + " is not up");
+  }
   void answered() {
     if (const auto act = std::exchange(once_answered, nullptr)) act();
   }

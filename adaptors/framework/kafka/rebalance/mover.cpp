@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "adaptors/framework/kafka/protocol/error_codes.hpp"
@@ -16,6 +17,22 @@ namespace {
 
 PartitionKey key(const reassign::Move& move) {
   return {move.topic, move.index};
+}
+
+// Of these partitions, with the sizes that they had.
+Arrived held(const std::vector<protocol::LogDir>& folders,
+             const std::map<PartitionKey, std::uint64_t>& sizes) {
+  Arrived there;
+  for (const auto& folder : folders) {
+    for (const auto& replica : folder.replicas) {
+      const auto size = sizes.find({replica.topic, replica.partition});
+      if (size == sizes.end() || replica.future) continue;
+      const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, replica.bytes));
+      there.wanted.count += std::min(size->second, bytes);
+      there.all += bytes;
+    }
+  }
+  return there;
 }
 
 }  // namespace
@@ -97,6 +114,7 @@ Result<void> Mover::submit(const std::vector<reassign::Move>& batch) {
 
 Result<void> Mover::run(const std::vector<reassign::Move>& batch, bool submitted) {
   left_ = batch;
+  arrived_.clear();
   PILOT_TRY_VOID(throttle(batch));
   if (!submitted) {
     PILOT_TRY_VOID(choose_folders(batch));
@@ -122,10 +140,14 @@ Result<bool> Mover::look() {
     finished_.insert(at->topic);
   }
   left_.erase(end, left_.end());
-  PILOT_TRY_VOID(unthrottle());
-  PILOT_TRY(const auto more, arrived());
-  const bool grew = pace_.advanced(more);
-  return finished || grew;
+  const auto before = arrived_;
+  const auto more = arrived();
+  if (more.has_value()) pace_.advanced(more.value());
+  const auto freed = unthrottle();
+  if (finished || arrived_ != before) return true;
+  if (!more.has_value()) return more.error();
+  if (!freed.has_value()) return freed.error();
+  return false;
 }
 
 // Finished moves: what leaders send to followers of throttled partitions counts, and one that falls out of
@@ -145,24 +167,26 @@ Result<void> Mover::unthrottle() {
   return release_topics(on_.cluster, free, request());
 }
 
+// A broker that does not answer has what it had.  Errors: none answers.
 Result<Bytes> Mover::arrived() {
   std::map<int, std::map<PartitionKey, std::uint64_t>> wanted;  // by broker
   for (const auto& move : left_) {
-    if (move.size.count == 0) continue;
     for (const int id : move.added()) wanted[id].emplace(key(move), move.size.count);
   }
-  Bytes bytes;
+  std::erase_if(arrived_, [&](const auto& entry) { return wanted.count(entry.first) == 0; });
+  std::optional<Error> silent;
+  bool any = wanted.empty();
   for (const auto& [broker, sizes] : wanted) {
-    PILOT_TRY(const auto folders, on_.cluster.log_dirs(broker, request()));
-    for (const auto& folder : folders) {
-      for (const auto& replica : folder.replicas) {
-        const auto size = sizes.find({replica.topic, replica.partition});
-        if (size == sizes.end() || replica.future) continue;
-        bytes.count +=
-            std::min(size->second, static_cast<std::uint64_t>(std::max<std::int64_t>(0, replica.bytes)));
-      }
-    }
+    const auto folders = on_.cluster.log_dirs(broker, request());
+    any = any || folders.has_value();
+    if (folders.has_value())
+      arrived_[broker] = held(folders.value(), sizes);
+    else
+      silent = folders.error();
   }
+  if (!any) return *silent;
+  Bytes bytes;
+  for (const auto& [broker, there] : arrived_) bytes.count += there.wanted.count;
   return bytes;
 }
 

@@ -1,6 +1,8 @@
 // Carries out batches of moves between brokers: throttles, submits, watches, cancels.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,6 +10,13 @@
 #include "adaptors/framework/kafka/rebalance/pace.hpp"
 
 namespace pilot::adaptors::kafka::rebalance {
+
+// Of the replicas that moves bring to a broker.
+struct Arrived {
+  Bytes wanted;         // of what was there when the moves were planned
+  std::uint64_t all{};  // with what producers wrote since, and without what retention deleted
+  bool operator==(const Arrived&) const = default;
+};
 
 class Mover final : private Work {
  public:
@@ -45,6 +54,7 @@ class Mover final : private Work {
   std::vector<reassign::Move> left_;  // of the batch; outlives it, for cancel()
   std::set<std::string> finished_;    // topics that are throttled for finished moves
   SteadyTime last_unthrottled_;
+  std::map<int, Arrived> arrived_;  // by broker, when it last told
 };
 
 }  // namespace pilot::adaptors::kafka::rebalance

@@ -17,9 +17,10 @@ Result<void> observe_disks(protocol::Administrator& cluster, const Deadline& dea
     for (const auto& folder : folders) {
       if (folder.error != protocol::no_error) continue;
       ++broker.folders;
-      broker.room.count = folder.usable_bytes < 0
-                              ? std::numeric_limits<std::uint64_t>::max()
-                              : broker.room.count + static_cast<std::uint64_t>(folder.usable_bytes);
+      constexpr auto endless = std::numeric_limits<std::uint64_t>::max();
+      const bool known = folder.usable_bytes >= 0 && broker.room.count != endless;
+      broker.room.count =
+          known ? broker.room.count + static_cast<std::uint64_t>(folder.usable_bytes) : endless;
       for (const auto& replica : folder.replicas) {
         const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, replica.bytes));
         auto& size = sizes[{replica.topic, replica.partition}];
@@ -54,6 +55,19 @@ int Observation::listed(int broker) const {
   }));
 }
 
+std::vector<protocol::PartitionName> not_preferred(const protocol::ClusterState& state) {
+  std::vector<protocol::PartitionName> names;
+  for (const auto& topic : state.topics) {
+    for (const auto& partition : topic.partitions) {
+      if (partition.replicas.empty() || partition.leader == -1) continue;
+      const int first = partition.replicas.front();
+      if (partition.leader != first && contains(partition.in_sync, first))
+        names.push_back({topic.name, partition.index});
+    }
+  }
+  return names;
+}
+
 Result<Observation> observe(protocol::Administrator& cluster, const Deadline& deadline) {
   Observation seen;
   // In this order: a move that ends between the two is then known by its target.  The other way round, the
@@ -75,8 +89,6 @@ Result<Observation> observe(protocol::Administrator& cluster, const Deadline& de
       auto list = moving == seen.ongoing.end() ? partition.replicas : target(moving->second);
       if (list.empty()) continue;
       seen.leaders[key] = partition.leader;
-      if (partition.leader != list[0] && contains(partition.in_sync, list[0]))
-        seen.not_preferred.push_back({topic.name, partition.index});
       if (partition.in_sync.size() < partition.replicas.size()) seen.out_of_sync.insert(key);
       const auto size = sizes.find(key);
       seen.partitions.push_back(

@@ -30,8 +30,7 @@ struct Observation {
   std::vector<reassign::Partition> partitions;
   std::map<PartitionKey, int> leaders;  // -1: none
   std::map<PartitionKey, protocol::Ongoing> ongoing;
-  std::vector<protocol::PartitionName> not_preferred;  // led by another, though the first replica is in sync
-  std::set<PartitionKey> out_of_sync;                  // fewer in sync than replicas
+  std::set<PartitionKey> out_of_sync;  // fewer in sync than replicas
   bool uneven = false;  // a topic's partitions differ in the number of replicas, and no move explains it
 
   // Replicas on a broker by the metadata, those that are to go not counted.
@@ -41,6 +40,9 @@ struct Observation {
 // Asks one broker for the metadata and every broker for its log directories.  A partition's size is that of
 // its largest replica.
 Result<Observation> observe(protocol::Administrator& cluster, const Deadline& deadline);
+
+// Partitions that are led by another, though their first replica is in sync, by the metadata alone.
+std::vector<protocol::PartitionName> not_preferred(const protocol::ClusterState& state);
 
 // The list at the end of a reassignment.
 std::vector<int> target(const protocol::Ongoing& ongoing);

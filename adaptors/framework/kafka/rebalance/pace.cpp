@@ -49,13 +49,16 @@ std::size_t at_once(std::size_t brokers, std::size_t all) {
 
 void Ingest::look(const Observation& seen, SteadyTime now) {
   const double passed = seconds(now - at_);
+  const auto before = std::exchange(sizes_, {});
+  grows_.clear();
   for (const auto& partition : seen.partitions) {
     const PartitionKey key(partition.topic, partition.index);
-    const auto [size, fresh] = sizes_.try_emplace(key, partition.size.count);
+    const auto size = partition.size.count;
+    sizes_.emplace(key, size);
+    const auto known = before.find(key);
+    if (known == before.end() || passed <= 0) continue;
     // What retention deletes is nothing that producers take back.
-    const auto more = partition.size.count - std::min(partition.size.count, size->second);
-    grows_[key] = fresh || passed <= 0 ? 0 : static_cast<double>(more) / passed;
-    size->second = partition.size.count;
+    grows_.emplace(key, static_cast<double>(size - std::min(size, known->second)) / passed);
   }
   leaders_ = seen.leaders;
   at_ = now;
@@ -87,11 +90,8 @@ void Pace::finished(Bytes bytes) {
   done_.count += bytes.count;
 }
 
-bool Pace::advanced(Bytes under_way) {
-  const Bytes moved{done_.count + under_way.count};
-  const bool grew = moved > progress_.moved;
-  progress_.moved = std::max(progress_.moved, moved);
-  return grew;
+void Pace::advanced(Bytes under_way) {
+  progress_.moved = std::max(progress_.moved, Bytes{done_.count + under_way.count});
 }
 
 // Producers are measured for a second, before anything moves.
@@ -121,22 +121,27 @@ std::map<int, double> Pace::sent_anyway(const Work& work) const {
   return by_leader;
 }
 
-// A rate is what a broker sends, and what it receives: of several that send to one, each gets its part.
+// A rate is what a broker sends, and what it receives: of several that send to one, each gets its part.  A
+// broker that is down gets its rate when it is up again.
 Result<void> Pace::set_rates(const Work& work) {
   constexpr double unsteady = 1.2;  // producers
   const auto anyway = sent_anyway(work);
   const auto rate = *progress_.throttle;
   const double senders = std::max<double>(1, static_cast<double>(std::max(anyway.size(), work.lanes())));
   const double part = static_cast<double>(rate) * static_cast<double>(work.lanes()) / senders;
+  std::optional<Error> failed;
   for (const int id : up_) {
     const auto more = anyway.find(id);
     const double send = part + (more == anyway.end() ? 0 : unsteady * more->second);
     const BrokerRates wanted{static_cast<Rate>(send), rate};
-    const auto [at, first] = rates_.try_emplace(id);
-    if (!first && near(at->second, wanted)) continue;
-    PILOT_TRY_VOID(throttle_broker(on_.cluster, id, wanted, request()));
-    at->second = wanted;
+    auto& set = rates_.try_emplace(id).first->second;
+    if (set && near(*set, wanted)) continue;
+    const auto done = throttle_broker(on_.cluster, id, wanted, request());
+    set = done.has_value() ? std::optional(wanted) : std::nullopt;
+    if (done.has_error()) failed = done.error();
   }
+  const bool any = std::any_of(rates_.begin(), rates_.end(), [](const auto& entry) { return entry.second; });
+  if (failed && !any) return *failed;
   return ok();
 }
 
@@ -179,10 +184,12 @@ void Pace::report() {
   progress_.bytes_per_second = took > 0 ? moved / took : 0;
   progress_.eta.reset();
   if (progress_.bytes_per_second > 0) {
+    constexpr double not_worth_saying = 1e8;  // seconds: three years
     const auto left =
-        static_cast<double>(progress_.total.count - std::min(progress_.total, progress_.moved).count);
-    progress_.eta = std::chrono::duration_cast<Duration>(
-        std::chrono::duration<double>(left / progress_.bytes_per_second));
+        static_cast<double>(progress_.total.count - std::min(progress_.total, progress_.moved).count) /
+        progress_.bytes_per_second;
+    if (left < not_worth_saying)
+      progress_.eta = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(left));
   }
   on_.reporter.progress(progress_);
 }
@@ -195,6 +202,8 @@ void Pace::adapt(const Work& work) {
   if (!seen.has_value()) return;  // watch() tells when that lasts
   const double passed = seconds(now - *last_adapted_);
   ingest_.look(seen.value(), now);
+  up_.clear();
+  for (const auto& [id, broker] : seen.value().up) up_.insert(id);
   RatePolicy::Look look{std::exchange(slowest_, Duration{0}), fell_behind(work, seen.value())};
   look.bytes_per_second = static_cast<double>(progress_.moved.count - moved_then_.count) / passed /
                           static_cast<double>(work.lanes());

@@ -52,7 +52,7 @@ class Pace {
 
   void expect(std::size_t moves, Bytes bytes);
   void finished(Bytes bytes);      // one move
-  bool advanced(Bytes under_way);  // arrived, of moves under way; false: no more than before
+  void advanced(Bytes under_way);  // arrived, of moves under way
   bool throttles() const { return progress_.throttle.has_value(); }
   const Progress& progress() const { return progress_; }
   std::set<int> throttled() const;  // brokers
@@ -76,7 +76,7 @@ class Pace {
   const Options& options_;
   std::set<PartitionKey> behind_at_start_;
   std::set<int> up_;
-  std::map<int, BrokerRates> rates_;  // as set
+  std::map<int, std::optional<BrokerRates>> rates_;  // as set; none: it did not answer
   SteadyTime start_;
   std::optional<Bytes> at_start_;  // of what a predecessor moved
   Progress progress_;

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "adaptors/framework/kafka/rebalance/election.hpp"
 #include "adaptors/framework/kafka/rebalance/folder_mover.hpp"
 #include "adaptors/framework/kafka/rebalance/mover.hpp"
 
@@ -45,19 +47,28 @@ class Rebalance {
   Result<std::string> objection() {
     PILOT_TRY(const auto seen, first_look());
     if (const auto fine = check(seen); fine.has_error()) return fine.error().text();
-    const auto plan = make_plan(seen, false);
-    return plan.has_value() ? std::string() : plan.error().text();
+    auto plan = make_plan(seen, false);
+    if (!plan.has_value()) return plan.error().text();
+    const auto lost = set_aside(seen, plan.value());
+    return lost.empty() ? std::string() : without_replica(lost).text();
   }
 
  private:
   Deadline request() const { return Deadline(on_.clock, request_limit); }
+  // A request to each broker, one after the other.
+  Deadline sweep() const { return Deadline(on_.clock, std::chrono::minutes(3)); }
 
-  // A broker that goes down in the middle of it is left out the next time.
-  Result<Observation> look() const {
-    constexpr int looks = 3;
+  // A broker that goes down is listed for a while, in which asking it takes its time, and left out then.
+  Result<Observation> look(Duration patience = std::chrono::seconds(30)) const {
+    constexpr int least_looks = 3;
+    const Deadline limit(on_.clock, patience);
     for (int number = 1;; ++number) {
-      auto seen = observe(on_.cluster, request());
-      if (seen.has_value() || seen.error().code != ErrorCode::unavailable || number == looks) return seen;
+      auto seen = observe(on_.cluster, sweep());
+      if (seen.has_value() || (number >= least_looks && limit.passed())) return seen;
+      const auto code = seen.error().code;
+      if (code != ErrorCode::unavailable && code != ErrorCode::timed_out) return seen;
+      if (!on_.wait(std::chrono::milliseconds(500)))
+        return make_error(ErrorCode::partial, "stopped on request");
     }
   }
 
@@ -69,7 +80,7 @@ class Rebalance {
     const Deadline whole(on_.clock, std::chrono::seconds(30));
     bool told = false;
     while (true) {
-      auto seen = look();
+      auto seen = look(std::chrono::seconds(2));
       if (!seen.has_value()) return seen;
       const auto gone = away(seen.value());
       if ((!seen.value().uneven || even.passed()) && (!gone || whole.passed())) return seen;
@@ -125,21 +136,29 @@ class Rebalance {
     PILOT_TRY_VOID(set_cordons(seen));
     // A predecessor's throttle would hold for what is taken over.
     if (options_.throttling == Throttling::none) PILOT_TRY_VOID(release());
-    for (int round = 0;; ++round) {
+    std::vector<reassign::Move> lost;
+    for (bool first = true;; first = false) {
+      PILOT_TRY(const bool turned, turn_back(seen, plan));
+      if (turned) {
+        PILOT_TRY(seen, look());
+        PILOT_TRY(plan, make_plan(seen, first));
+      }
+      lost = set_aside(seen, plan);
       auto adopted = take_over(seen, plan);
       mover.expect(adopted);
       mover.expect(plan.moves);
-      if (!adopted.empty()) {
+      if (!adopted.empty())
         on_.reporter.step(fmt::format("{} moves are under way already: taking them over", adopted.size()));
-        PILOT_TRY_VOID(mover.run(adopted, true));
-      }
-      PILOT_TRY_VOID(move_all(std::move(plan), mover));
+      PILOT_TRY_VOID(move_all(std::move(adopted), mover, true));
+      PILOT_TRY_VOID(move_all(std::move(plan.moves), mover, false));
       PILOT_TRY(seen, look());
       PILOT_TRY(plan, make_plan(seen, false));
+      lost = set_aside(seen, plan);
       if (plan.moves.empty() && seen.ongoing.empty()) break;
     }
+    if (!lost.empty()) return without_replica(lost);
     PILOT_TRY_VOID(wait_until_empty());
-    PILOT_TRY_VOID(elect());
+    PILOT_TRY(outcome_.elected, elect_first_replicas(on_));
     PILOT_TRY_VOID(unregister(seen));
     if (options_.drain.empty()) PILOT_TRY_VOID(movers.within.run(with_folders(seen)));
     return tell_folders(seen);
@@ -162,33 +181,101 @@ class Rebalance {
     return ok();
   }
 
+  static std::set<PartitionKey> keys_of(const std::vector<reassign::Move>& moves) {
+    std::set<PartitionKey> keys;
+    for (const auto& move : moves) keys.emplace(move.topic, move.index);
+    return keys;
+  }
+
+  // Nobody leads it, and no broker that is up has it: it can't be moved, and the rest would wait for it.
+  static bool is_lost(const Observation& seen, const PartitionKey& key, const std::vector<int>& replicas) {
+    const auto leader = seen.leaders.find(key);
+    return leader != seen.leaders.end() && leader->second == -1 &&
+           std::none_of(replicas.begin(), replicas.end(), [&](int id) { return seen.up.count(id) != 0; });
+  }
+
+  // Takes what is lost out of the plan.
+  static std::vector<reassign::Move> set_aside(const Observation& seen, reassign::Plan& plan) {
+    const auto end =
+        std::stable_partition(plan.moves.begin(), plan.moves.end(), [&](const reassign::Move& move) {
+          return !is_lost(seen, {move.topic, move.index}, move.from);
+        });
+    std::vector<reassign::Move> lost(std::make_move_iterator(end), std::make_move_iterator(plan.moves.end()));
+    plan.moves.erase(end, plan.moves.end());
+    return lost;
+  }
+
+  static Error without_replica(const std::vector<reassign::Move>& lost) {
+    const auto& first = lost.front();
+    return make_error(
+        ErrorCode::partial,
+        fmt::format(
+            "{} partition{} can't be moved, for no broker with a replica is up: the first is partition {} of "
+            "topic '{}', on {}",
+            lost.size(), lost.size() == 1 ? "" : "s", first.index, first.topic, fmt::join(first.from, ", ")),
+        "what else there was to move has been moved; when the broker is up again repeat it, or delete the "
+        "topic");
+  }
+
+  // Ends those reassignments under way that the plan changes or that can't end.  Kafka would add the new wish
+  // to the old one, and whoever cancelled that would leave one replica too many.
+  Result<bool> turn_back(const Observation& seen, const reassign::Plan& plan) {
+    const auto planned = keys_of(plan.moves);
+    std::vector<protocol::Reassignment> wishes;
+    for (const auto& [key, one] : seen.ongoing)
+      if (planned.count(key) != 0 || is_lost(seen, key, before(one)))
+        wishes.push_back({key.first, key.second, std::nullopt});
+    if (wishes.empty()) return false;
+    on_.reporter.step(
+        fmt::format("{} moves under way lead elsewhere by now: taking them back", wishes.size()));
+    PILOT_TRY(const auto results, on_.cluster.alter_reassignments(wishes, request()));
+    const Deadline limit(on_.clock, request_limit);
+    while (true) {
+      PILOT_TRY(const auto ongoing, on_.cluster.reassignments(request()));
+      const bool gone = std::none_of(wishes.begin(), wishes.end(), [&](const auto& wish) {
+        return std::any_of(ongoing.begin(), ongoing.end(), [&](const auto& one) {
+          return one.topic == wish.topic && one.partition == wish.partition;
+        });
+      });
+      if (gone) return true;
+      if (limit.passed())
+        return make_error(ErrorCode::timed_out, "moves that were under way can't be taken back");
+      if (!on_.wait(std::chrono::milliseconds(100)))
+        return make_error(ErrorCode::partial, "stopped on request");
+    }
+  }
+
+  // The replicas before it began.
+  static std::vector<int> before(const protocol::Ongoing& one) {
+    std::vector<int> replicas;
+    std::copy_if(one.replicas.begin(), one.replicas.end(), std::back_inserter(replicas),
+                 [&](int id) { return !contains(one.adding, id); });
+    return replicas;
+  }
+
   // Reassignments under way that the plan leaves as they are.
   static std::vector<reassign::Move> take_over(const Observation& seen, const reassign::Plan& plan) {
+    const auto planned = keys_of(plan.moves);
     std::vector<reassign::Move> moves;
     for (const auto& partition : seen.partitions) {
       const auto at = seen.ongoing.find({partition.topic, partition.index});
-      if (at == seen.ongoing.end()) continue;
-      const bool planned = std::any_of(plan.moves.begin(), plan.moves.end(), [&](const auto& move) {
-        return move.topic == partition.topic && move.index == partition.index;
-      });
-      if (planned) continue;
-      std::vector<int> from;
-      std::copy_if(at->second.replicas.begin(), at->second.replicas.end(), std::back_inserter(from),
-                   [&](int id) { return !contains(at->second.adding, id); });
+      if (at == seen.ongoing.end() || planned.count(at->first) != 0) continue;
       moves.push_back(
-          {partition.topic, partition.index, std::move(from), partition.replicas, partition.size});
+          {partition.topic, partition.index, before(at->second), partition.replicas, partition.size});
     }
     return moves;
   }
 
-  Result<void> move_all(reassign::Plan plan, Mover& mover) {
-    if (plan.moves.empty()) return ok();
-    const auto count = plan.moves.size();
-    const auto moved = plan.moved;
-    const auto batches = reassign::batches(std::move(plan.moves), options_.batch_bytes, options_.batch_moves);
-    on_.reporter.step(fmt::format("{} partitions change, {} move, in {} batch{}", count, format_bytes(moved),
-                                  batches.size(), batches.size() == 1 ? "" : "es"));
-    for (const auto& batch : batches) PILOT_TRY_VOID(mover.run(batch, false));
+  Result<void> move_all(std::vector<reassign::Move> moves, Mover& mover, bool submitted) {
+    if (moves.empty()) return ok();
+    const auto count = moves.size();
+    Bytes moved;
+    for (const auto& move : moves) moved.count += move.moved().count;
+    const auto batches = reassign::batches(std::move(moves), options_.batch_bytes, options_.batch_moves);
+    if (!submitted)
+      on_.reporter.step(fmt::format("{} partitions change, {} move, in {} batch{}", count,
+                                    format_bytes(moved), batches.size(), batches.size() == 1 ? "" : "es"));
+    for (const auto& batch : batches) PILOT_TRY_VOID(mover.run(batch, submitted));
     return ok();
   }
 
@@ -221,44 +308,6 @@ class Rebalance {
     }
   }
 
-  // Leadership follows the lists, a few at a time.  What can't pass now, Kafka's own balancer passes on
-  // later.
-  Result<void> elect() {
-    std::optional<std::size_t> first;
-    std::set<PartitionKey> asked;
-    Deadline limit(on_.clock, std::chrono::seconds(15));
-    while (true) {
-      PILOT_TRY(const auto seen, look());
-      const auto left = seen.not_preferred.size();
-      if (!first) first = left;
-      if (left == 0 || limit.passed()) {
-        outcome_.elected = *first > left ? *first - left : 0;
-        return ok();
-      }
-      auto part = not_asked(seen, asked);
-      if (part.empty()) {
-        asked.clear();
-        part = not_asked(seen, asked);
-      } else {
-        limit = Deadline(on_.clock, std::chrono::seconds(15));
-      }
-      part.resize(std::min(part.size(), at_once(seen.up.size(), *first)));
-      for (const auto& one : part) asked.emplace(one.topic, one.partition);
-      PILOT_TRY_VOID(on_.cluster.elect_preferred(part, request()));
-      if (!on_.wait(between_parts)) return make_error(ErrorCode::partial, "stopped on request");
-    }
-  }
-
-  static std::vector<protocol::PartitionName> not_asked(const Observation& seen,
-                                                        const std::set<PartitionKey>& asked) {
-    std::vector<protocol::PartitionName> names;
-    std::copy_if(seen.not_preferred.begin(), seen.not_preferred.end(), std::back_inserter(names),
-                 [&](const auto& one) {
-                   return asked.count({one.topic, one.partition}) == 0;
-                 });
-    return names;
-  }
-
   Result<void> unregister(const Observation& seen) {
     if (!options_.unregister) return ok();
     for (const int id : options_.drain) {
@@ -272,7 +321,7 @@ class Rebalance {
 
   Result<void> release() {
     PILOT_TRY(const int count,
-              release_all(on_.cluster, request(), [&] { on_.wait(std::chrono::milliseconds(100)); }));
+              release_all(on_.cluster, sweep(), [&] { on_.wait(std::chrono::milliseconds(100)); }));
     outcome_.released += count;
     return ok();
   }

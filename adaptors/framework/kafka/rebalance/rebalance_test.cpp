@@ -257,7 +257,14 @@ TEST_F(KafkaRebalance, ABrokerThatIsJustStartingAgainIsNoObjection) {
 
 TEST_F(KafkaRebalance, ASilentClusterIsUnavailable) {
   cluster_.silent = true;
-  EXPECT_EQ(objection({cluster_, clock_, notes_, [](Duration) { return true; }}, options_).error().code,
+  EXPECT_EQ(objection({cluster_, clock_, notes_,
+                       [this](Duration time) {
+                         clock_.advance(time);
+                         return true;
+                       }},
+                      options_)
+                .error()
+                .code,
             ErrorCode::unavailable);
   EXPECT_EQ(run().error().code, ErrorCode::unavailable);
 }

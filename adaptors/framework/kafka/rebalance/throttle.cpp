@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace pilot::adaptors::kafka::rebalance {
 
@@ -61,21 +62,34 @@ Result<std::set<std::string>> throttled_topics(protocol::Administrator& cluster,
   return found;
 }
 
-// One look over everything; takes off what it finds.
-Result<std::vector<std::string>> release_once(protocol::Administrator& cluster, const Deadline& deadline) {
+struct Released {
   std::vector<std::string> found;
+  std::optional<Error> failed;  // a broker that did not answer
+};
+
+// One look over everything; takes off what it finds.  A broker that has just gone is listed for a while: the
+// others are released all the same.
+Result<Released> release_once(protocol::Administrator& cluster, const Deadline& deadline) {
+  Released once;
   PILOT_TRY(const auto state, cluster.metadata(deadline));
   for (const auto& broker : state.brokers) {
-    PILOT_TRY(const auto answer, cluster.describe_broker(broker.id, broker_keys, deadline));
-    if (!has_own(answer.settings)) continue;
-    found.push_back(fmt::format("broker {}", broker.id));
-    PILOT_TRY_VOID(cluster.alter_broker(
-        broker.id, removal(Resource::broker, std::to_string(broker.id), broker_keys), deadline));
+    const auto answer = cluster.describe_broker(broker.id, broker_keys, deadline);
+    if (answer.has_value() && !has_own(answer.value().settings)) continue;
+    once.found.push_back(fmt::format("broker {}", broker.id));
+    const auto done =
+        answer.has_value()
+            ? cluster.alter_broker(
+                  broker.id, removal(Resource::broker, std::to_string(broker.id), broker_keys), deadline)
+            : Result<void>(answer.error());
+    if (done.has_error()) {
+      once.failed = done.error();
+      once.found.pop_back();
+    }
   }
   PILOT_TRY(const auto topics, throttled_topics(cluster, state.topics, deadline));
-  for (const auto& topic : topics) found.push_back(fmt::format("topic '{}'", topic));
+  for (const auto& topic : topics) once.found.push_back(fmt::format("topic '{}'", topic));
   PILOT_TRY_VOID(release_topics(cluster, topics, deadline));
-  return found;
+  return once;
 }
 
 }  // namespace
@@ -113,12 +127,13 @@ Result<int> release_all(protocol::Administrator& cluster, const Deadline& deadli
                         const std::function<void()>& wait) {
   std::set<std::string> released;
   while (true) {
-    PILOT_TRY(const auto found, release_once(cluster, deadline));
-    if (found.empty()) return static_cast<int>(released.size());
-    released.insert(found.begin(), found.end());
+    PILOT_TRY(const auto once, release_once(cluster, deadline));
+    if (once.found.empty() && !once.failed) return static_cast<int>(released.size());
+    released.insert(once.found.begin(), once.found.end());
     if (deadline.passed()) {
+      if (once.found.empty()) return *once.failed;
       return make_error(ErrorCode::timed_out,
-                        fmt::format("throttles are still set on {}", fmt::join(found, ", ")));
+                        fmt::format("throttles are still set on {}", fmt::join(once.found, ", ")));
     }
     wait();
   }
