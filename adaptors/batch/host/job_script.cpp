@@ -58,13 +58,19 @@ std::int64_t whole_seconds(Duration time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time).count();
 }
 
-// Variables of one host or one job, as patterns of the shell.
-constexpr std::array<std::string_view, 11> of_one_host{
-    "PBS_*", "SLURM*", "BASH*", "TMPDIR", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "SHELLOPTS", "NCPUS", "_"};
+// Variables of one host or one job, and the script's own, as patterns of the shell.
+constexpr auto of_one_host = std::to_array<std::string_view>(
+    {"PBS_*", "SLURM*", "BASH*", "TMPDIR", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "SHELLOPTS", "NCPUS", "_",
+     // which accelerators are the job's
+     "*_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK",
+     // variables_of()
+     "pilot_*", "*_wanted", "allocation", "script", "first_node", "network", "carries_environment",
+     "removes_tmpdir", "writes_own_output", "warning_after", "job_id", "joins_job", "submit_host"});
 
 bool stays_here(std::string_view name) {
   return std::any_of(of_one_host.begin(), of_one_host.end(), [&](std::string_view pattern) {
-    return pattern.back() == '*' ? name.starts_with(pattern.substr(0, pattern.size() - 1)) : name == pattern;
+    if (pattern.back() == '*') return name.starts_with(pattern.substr(0, pattern.size() - 1));
+    return pattern.front() == '*' ? name.ends_with(pattern.substr(1)) : name == pattern;
   });
 }
 

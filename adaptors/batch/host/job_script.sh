@@ -89,12 +89,13 @@ scratch_root() {
 }
 
 run_node() {
-  local rank=$1 node=node-$(($1 + first_node)) root address agent='' told='' guard=''
-  [ "$rank" -lt "$nodes_wanted" ] || exit 0 # a job may have more nodes than the pilot wants
+  [ "$1" -lt "$nodes_wanted" ] || exit 0 # a job may have more nodes than the pilot wants
   umask 077
-  exec </dev/null >>"$pilot_dir/logs/$node.log" 2>&1
+  exec </dev/null >>"$pilot_dir/logs/node-$(($1 + first_node)).log" 2>&1
+  # What the launcher does not pass on; here, for it declares variables, and before there are any that it could set.
   # shellcheck source=/dev/null
   [ -z "$carries_environment" ] || . "$pilot_dir/allocations/$allocation.env"
+  local rank=$1 node=node-$(($1 + first_node)) root address agent='' told='' guard='' lock=0
   prologue
   # The job may be told to end at any moment; what it has made by then must not be left behind.
   trap 'told=1; [ -z "$agent" ] || kill -TERM "$agent" 2>/dev/null' TERM INT
@@ -110,7 +111,12 @@ run_node() {
     guard=$!
   fi
   exec 9>"$root/$node.lock"
-  if ! flock -n 9 || agent_runs "$root/$node.pid"; then # nothing to do
+  flock -n -E 99 9 || lock=$?
+  case $lock in
+    0 | 99) ;;
+    *) say "'$root' can't be locked, for it lies on a file system or a machine without locks ($lock); going on" ;;
+  esac
+  if [ "$lock" = 99 ] || agent_runs "$root/$node.pid"; then # nothing to do
     [ -z "$guard" ] || kill -KILL "$guard"
     exit 0
   fi
@@ -194,6 +200,8 @@ listed_rank() {
 
 # Tells this node's agent that the job is about to end.  There is time to stop services in order; TERM means seconds.
 end_node() {
+  # shellcheck source=/dev/null
+  [ -z "$carries_environment" ] || . "$pilot_dir/allocations/$allocation.env" # scratch may be named by it
   local root file own pid
   root=$(scratch_root) || return 0
   own=$root/node-$(($1 + first_node)).pid

@@ -238,10 +238,12 @@ TEST_F(JobScriptTest, CarriesTheEnvironmentToTheNodes) {
   parts.on_each_node = "env -i PATH=\"$PATH\" PBS_NODENUM=0 X='x y' \"$@\"";
   request.spec.batch["prologue"] = "echo \"<$AWKWARD>\" \"${PBS_NODENUM:-}\"";
   ASSERT_EQ(setenv("AWKWARD", "it's\n\"two\" $lines", 1), 0);
-  ASSERT_EQ(setenv("PBS_NODENUM", "77", 1), 0);
+  const std::vector<std::string> others{"PBS_NODENUM", "script", "node", "rank", "network", "allocation"};
+  for (const std::string& name : others)
+    ASSERT_EQ(setenv(name.c_str(), "77", 1), 0) << "none of ours may change";
   start();
   unsetenv("AWKWARD");
-  unsetenv("PBS_NODENUM");
+  for (const std::string& name : others) unsetenv(name.c_str());
   EXPECT_TRUE(says("<it's\n\"two\" $lines> 0")) << log();
   ASSERT_TRUE(says("<node>"));
   kill(agent_pid(), SIGTERM);
@@ -256,11 +258,37 @@ TEST_F(JobScriptTest, TakesTheEnvironmentOfWhoSubmits) {
   request.spec.batch["prologue"] = "module load \"$AWKWARD\"; echo \"${SLURM_JOB_ID:-no} ${NCPUS:-no}\"";
   const std::string text =
       environment_text({"AWKWARD=it's\n\"two\" $lines", "BASH_FUNC_module%%=() {  echo \"<$*>\"\n}",
-                        "SLURM_JOB_ID=1", "NCPUS=1", "BASH_FUNC_a b%%=() { :; }", "a b=1", "TMPDIR=/x"});
-  EXPECT_THAT(text, Not(testing::ContainsRegex("a b|TMPDIR|SLURM|NCPUS")));
+                        "SLURM_JOB_ID=1", "NCPUS=1", "script=/x", "pilot_dir=/x", "CUDA_VISIBLE_DEVICES=3",
+                        "BASH_FUNC_a b%%=() { :; }", "a b=1", "TMPDIR=/x"});
+  EXPECT_THAT(text, Not(testing::ContainsRegex("a b|TMPDIR|SLURM|NCPUS|/x|CUDA")));
   ASSERT_TRUE(write_file(environment_file(request), text).has_value());
   start();
   EXPECT_TRUE(says("<load it's\n\"two\" $lines>\nno no")) << log();
+}
+
+// pbsdsh passes no environment on, and the scratch folder may be named by it.
+TEST_F(JobScriptTest, WarnsAgentsWhoseScratchIsNamedByTheEnvironment) {
+  parts.carries_environment = true;
+  parts.on_each_node = "env -i PATH=\"$PATH\" \"$@\"";
+  request.spec.scratch = "$OF_THE_JOB/tmp";
+  ASSERT_EQ(setenv("OF_THE_JOB", (folder / "of the job").c_str(), 1), 0);
+  start();
+  unsetenv("OF_THE_JOB");
+  ASSERT_TRUE(says("<node>")) << log();
+  start({"end"});
+  EXPECT_TRUE(says("told")) << log();
+}
+
+// Lustre without the option for it, NFS without its daemon, a machine without the program.
+TEST_F(JobScriptTest, GoesOnWhereNothingCanBeLocked) {
+  const auto tools = folder / "tools";
+  ASSERT_TRUE(make_directory(tools).has_value());
+  ASSERT_TRUE(write_file(tools / "flock", "#!/bin/sh\nexit 71\n", 0700).has_value());
+  parts.on_each_node = "PATH='" + tools.string() + "':\"$PATH\" \"$@\"";
+  start();
+  EXPECT_TRUE(says("can't be locked, for it lies on a file system or a machine without locks (71); going on"))
+      << log();
+  EXPECT_TRUE(says("<node>")) << log();
 }
 
 // PBS removes a job's TMPDIR on a node that is given back, and with it what other nodes have there.

@@ -89,10 +89,15 @@ model::Command PbsDialect::submit(const AllocationRequest& request,
 
 Result<std::string> PbsDialect::submitted(const proc::CommandResult& answer) const {
   if (!answer.succeeded()) return complaint("qsub", answer);
-  const auto words = words_of(answer.out);
-  if (words.size() != 1 || words[0].find_first_of("0123456789") != 0)
-    return make_error(ErrorCode::failed, fmt::format("qsub printed no job id but '{}'", answer.out));
-  return words[0];
+  std::string id;
+  std::istringstream lines(answer.out);
+  for (std::string line; std::getline(lines, line);) {  // the last one: sites print banners before it
+    const auto words = words_of(line);
+    if (words.size() == 1 && words[0].find_first_of("0123456789") == 0) id = words[0];
+  }
+  if (!id.empty()) return id;
+  // It may have come all the same: it is looked for by its name.
+  return make_error(ErrorCode::unavailable, fmt::format("qsub printed no job id but '{}'", answer.out));
 }
 
 model::Command PbsDialect::find(const AllocationRequest& request) const {

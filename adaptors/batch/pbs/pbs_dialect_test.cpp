@@ -174,8 +174,10 @@ TEST(PbsPollTest, SurvivesRubbish) {
 TEST(PbsSubmitTest, FindsTheJobId) {
   EXPECT_EQ(pbs.submitted(recorded("qsub_ok")).value(), "1.head");
   proc::CommandResult answer;
+  answer.out = "Project 42 has hours left.\n\n1234.pbs01\n";
+  EXPECT_EQ(pbs.submitted(answer).value(), "1234.pbs01") << "below a site's banner";
   answer.out = "hello there\n";
-  EXPECT_FALSE(pbs.submitted(answer).has_value());
+  EXPECT_EQ(pbs.submitted(answer).error().code, ErrorCode::unavailable) << "the job may be there";
   EXPECT_THAT(pbs.submit(request(), "/a b/a0.sh").argv, ElementsAre("qsub", "/a b/a0.sh"));
 }
 

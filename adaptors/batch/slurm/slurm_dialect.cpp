@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <ranges>
 
 #include "adaptors/batch/slurm/complaints.hpp"
 #include "adaptors/batch/slurm/directives.hpp"
@@ -133,11 +134,15 @@ model::Command SlurmDialect::submit(const AllocationRequest& request,
 
 Result<std::string> SlurmDialect::submitted(const proc::CommandResult& answer) const {
   if (!answer.succeeded()) return complaint("sbatch", answer);
-  std::string_view id = split(split(answer.out, '\n').front(), ';').front();  // "12;cluster"
-  if (id.starts_with("Submitted batch job ")) id = id.substr(id.rfind(' ') + 1);
-  if (id.empty() || id.find_first_not_of("0123456789") != std::string_view::npos)
-    return make_error(ErrorCode::failed, fmt::format("sbatch printed no job id but '{}'", answer.out));
-  return std::string(id);
+  // Sites print banners before it.
+  constexpr std::string_view sentence = "Submitted batch job ";
+  for (const std::string_view line : split(answer.out, '\n') | std::views::reverse) {
+    auto id = split(line, ';').front();  // "12;cluster"
+    if (id.starts_with(sentence)) id = split(id.substr(sentence.size()), ' ').front();
+    if (!id.empty() && id.find_first_not_of("0123456789") == std::string_view::npos) return std::string(id);
+  }
+  // It may have come all the same: it is looked for by its name.
+  return make_error(ErrorCode::unavailable, fmt::format("sbatch printed no job id but '{}'", answer.out));
 }
 
 model::Command SlurmDialect::find(const AllocationRequest& request) const {

@@ -173,8 +173,13 @@ TEST(SlurmSubmitTest, FindsTheJobId) {
   proc::CommandResult answer;
   answer.out = "12;cluster\n";
   EXPECT_EQ(slurm.submitted(answer).value(), "12") << "with several clusters";
+  answer.out =
+      "---- Welcome to the 3rd Supercomputer ----\n\nNo reservation for this job\n--> Verifying...OK\n4711\n";
+  EXPECT_EQ(slurm.submitted(answer).value(), "4711") << "below a site's banner";
+  answer.out = "Submitted batch job 12 on cluster wice\n";
+  EXPECT_EQ(slurm.submitted(answer).value(), "12");
   answer.out = "hello\n";
-  EXPECT_FALSE(slurm.submitted(answer).has_value());
+  EXPECT_EQ(slurm.submitted(answer).error().code, ErrorCode::unavailable) << "the job may be there";
 }
 
 TEST(SlurmSubmitTest, RefusalsSayWhatToDo) {
