@@ -20,10 +20,25 @@ TEST(ClientRequestsTest, ARequestThatComesByTwoWaysIsDoneOnceAndAnsweredOnBoth) 
 
 TEST(ClientRequestsTest, OldOnesAreForgotten) {
   ClientRequests requests;
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(requests.is_new(std::to_string(i), "peer"));
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(requests.is_new(std::to_string(i), "peer"));
+    requests.answered(std::to_string(i), "yes");
+  }
   EXPECT_FALSE(requests.is_new("999", "peer"));
   EXPECT_TRUE(requests.is_new("0", "peer"));
   EXPECT_TRUE(requests.answered("500", "late").empty());
+}
+
+// A shrink asks the batch system and the frameworks first, while others look at the pilot's state.
+TEST(ClientRequestsTest, WhoStillWaitsIsNotForgotten) {
+  ClientRequests requests;
+  EXPECT_TRUE(requests.is_new("shrink", "client"));
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(requests.is_new(std::to_string(i), "peer"));
+    requests.answered(std::to_string(i), "yes");
+  }
+  EXPECT_FALSE(requests.is_new("shrink", "by the folder"));
+  EXPECT_THAT(requests.answered("shrink", "yes"), ElementsAre("client", "by the folder"));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct HeadTiming {
   Duration release = std::chrono::minutes(2);               // of a node: its data are removed
   Duration shortest_lead = std::chrono::minutes(1);         // an extension is given back before its end by
   Duration longest_lead = std::chrono::minutes(10);         // a tenth of its time, within these
+  Duration leave_again = std::chrono::minutes(1);           // when its data could not move
   Bytes supposed_speed{8 << 20};                            // of moving data, before it was measured
   Duration queue = std::chrono::seconds(10);                // between looks at an extension that waits
   Duration queue_told = std::chrono::minutes(1);            // between notes of why it does
@@ -249,7 +250,7 @@ class HeadCore {
   int launching_ = 0;                                   // of them
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
   std::set<std::string> moving_, giving_back_;          // the same; allocations
-  std::set<std::string> warned_;                        // allocations of whose end was told
+  std::map<std::string, SteadyTime> warned_;  // by allocation whose end is near: when it is given back again
   struct Extending {
     std::string peer, id;
     model::ExtensionRequested wish;

@@ -169,12 +169,16 @@ void HeadCore::give_back_in_time() {
     const Duration lead = departure_of(id, allocation).lead;
     if (id == base_allocation && left <= std::min(timing_.last_lead, lead))
       return stop_pilot(fmt::format("the time of its base is over in {}", format_duration(left)));
-    if (left > lead || !warned_.insert(id).second) continue;
+    if (left > 2 * lead) warned_.erase(id);  // it was prolonged
+    if (left > lead) continue;
+    const auto [again, is_new] = warned_.try_emplace(id, clock_->steady());
     const std::string reason = fmt::format("the time of {} is over in {}", id, format_duration(left));
-    if (id == base_allocation)
-      note(fmt::format("{}: then the pilot ends with all its data", reason));
-    else
+    if (id == base_allocation) {
+      if (is_new) note(fmt::format("{}: then the pilot ends with all its data", reason));
+    } else if (clock_->steady() >= again->second) {  // and once more when its data could not move
+      again->second = clock_->steady() + timing_.leave_again;
       for (const auto& node : state_.nodes_of(id)) cordon(node, reason);
+    }
   }
 }
 
@@ -246,7 +250,10 @@ void HeadCore::follow_change(const ClusterEntry& entry) {
 void HeadCore::change(const ClusterEntry& entry) {
   const auto& [framework, cluster] = entry;
   const Layout wanted{usable_nodes(), draining_nodes()};
-  if (wanted.nodes == cluster.plan.nodes && wanted.draining == draining_in(cluster.plan)) return;
+  if (wanted.nodes == cluster.plan.nodes && wanted.draining == draining_in(cluster.plan)) {
+    refused_.erase(framework);  // what could not be planned then may be asked for again
+    return;
+  }
   const auto refused = refused_.find(framework);
   if (!planning_.empty() || (refused != refused_.end() && refused->second == wanted)) return;
   refused_[framework] = wanted;  // until a plan has come that fits

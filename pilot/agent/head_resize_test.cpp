@@ -259,6 +259,13 @@ TEST_F(HeadResizeTest, an_extension_is_given_back_before_its_time_is_over) {
   EXPECT_TRUE(core_->state().nodes.at("node-3").draining) << "a tenth of 20 minutes before";
   EXPECT_THAT(core_->state().nodes.at("node-3").reason, HasSubstr("the time of a1 is over in"));
   ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+  // What could not be done then is tried again: it may have been a broker that was just starting again.
+  take(core_->planned("fake", make_error(ErrorCode::failed, "no room in the home")));
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  effects<PlanCluster>();
+  pass(61s, {"node-1", "node-2", "node-3"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  EXPECT_THAT(effects<PlanCluster>(), SizeIs(1));
 }
 
 TEST_F(HeadResizeTest, a_node_that_is_lost_for_long_is_done_without) {
