@@ -196,9 +196,11 @@ void HeadCore::do_without_lost_nodes() {
   if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
   if (!any_node(state_, [](const auto& node) { return node.phase == NodePhase::lost; })) return;
   const SteadyTime now = clock_->steady();
-  for (const auto& id : usable_nodes()) {
-    const auto& node = state_.nodes.at(id);
-    if (node.phase != NodePhase::lost || node.draining || is_suspended(node.info.allocation)) continue;
+  std::vector<std::string> lost;  // also of an extension of which not all came
+  for (const auto& [id, node] : state_.nodes)
+    if (node.phase == NodePhase::lost && !node.draining && !is_suspended(node.info.allocation))
+      lost.push_back(id);
+  for (const auto& id : lost) {
     const auto since = lost_since_.try_emplace(id, now).first->second;
     auto& patience = lost_patience_.try_emplace(id, state_.spec.lost_after).first->second;
     if (now - since <= patience || is_bound(id)) continue;
@@ -333,7 +335,10 @@ HeadOutput HeadCore::retired(const std::string& framework, const std::string& no
 }
 
 void HeadCore::release_drained_nodes() {
-  for (const auto& id : draining_nodes()) {
+  std::vector<std::string> draining;  // also of an extension of which not all came
+  for (const auto& [id, node] : state_.nodes)
+    if (node.draining && node.phase != NodePhase::released) draining.push_back(id);
+  for (const auto& id : draining) {
     const bool gone = state_.nodes.at(id).phase == NodePhase::lost;  // with all that ran there
     const bool idle = std::ranges::all_of(state_.clusters, [&](const auto& entry) {
       const auto& [framework, cluster] = entry;

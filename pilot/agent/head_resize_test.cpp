@@ -141,6 +141,22 @@ TEST_F(HeadResizeTest, an_extension_waits_for_all_of_its_nodes) {
   EXPECT_EQ(effects<AdmitNodes>().back().first_node, 5) << "ids are never used again";
 }
 
+TEST_F(HeadResizeTest, an_extension_of_which_one_node_never_comes_can_be_given_back) {
+  boot();
+  receive("client", model::ExtendPilot{2, std::nullopt, true});
+  take(core_->admitted(ok()));
+  receive("client", model::ExtensionSubmitted{"a1", "job-8"});
+  enroll_third();
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  EXPECT_THAT(effects<CheckRelease>(), IsEmpty()) << "the job is not made smaller, it ends";
+  take(core_->move_checked("fake", std::string()));
+  EXPECT_THAT(sent<model::ReleaseNode>("node-3"), SizeIs(1));
+  receive("node-3", model::NodeReleased{"node-3", {}});
+  const auto given_back = effects<GiveBack>();
+  ASSERT_THAT(given_back, SizeIs(1));
+  EXPECT_EQ(given_back[0].allocation, "a1");
+}
+
 TEST_F(HeadResizeTest, what_the_batch_system_refused_is_over) {
   boot();
   receive("client", model::ExtendPilot{1, std::nullopt, true});

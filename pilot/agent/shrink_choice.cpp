@@ -38,7 +38,7 @@ bool goes_as_a_whole(const model::PilotState& state, const std::string& allocati
                      const std::vector<std::string>& chosen) {
   const auto nodes = state.nodes_of(allocation);
   const auto& job = state.allocations.at(allocation);
-  return allocation != base_allocation && !job.joins && static_cast<int>(nodes.size()) == job.nodes &&
+  return allocation != base_allocation && !job.joins && !nodes.empty() &&
          std::ranges::all_of(nodes, [&](const std::string& id) {
            const auto& node = state.nodes.at(id);
            return node.phase == NodePhase::released || node.draining || contains(chosen, id);

@@ -17,7 +17,8 @@ namespace pilot::agent {
 
 inline constexpr const char* base_allocation = "a0";  // the allocation that a pilot begins with
 
-// When these nodes go and those that are going, nothing is left of the allocation's job.
+// When these nodes go and those that are going, none that came is left of the allocation's job: it is
+// cancelled, and with it the wait for any that did not.
 bool goes_as_a_whole(const model::PilotState& state, const std::string& allocation,
                      const std::vector<std::string>& chosen);
 
