@@ -22,5 +22,5 @@ within 30 "its keeper starts a killed head again" another_process demo head "$he
 
 check_source 400
 check "the host comes back" "$cluster" boot node01
-check "the pilot stops" pilot stop demo
+refuses 6 "not all of its nodes could be reached: node01:" pilot stop demo
 check "nothing is left" nothing_on_hosts

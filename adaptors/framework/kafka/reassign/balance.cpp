@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "adaptors/framework/kafka/reassign/load.hpp"
-#include "pilot/base/contains.hpp"
 
 namespace pilot::adaptors::kafka::reassign {
 
@@ -47,21 +46,14 @@ double square(double x) {
   return x * x;
 }
 
-struct Wanted {
-  double bytes;
-  double leader_costs;  // that much worse is a replica that leads
-};
-
-// The replica that fits best of those that one of the fullest can give, and none that was just filled.
-std::optional<Choice> for_receiver(const Load& load, BrokerAt to, const Wanted& wanted,
-                                   const std::vector<BrokerAt>& filled) {
+// The replica nearest to the wanted size that one of the fullest can give.
+std::optional<Choice> for_receiver(const Load& load, BrokerAt to, double wanted) {
   std::optional<Choice> best;
   double least = std::numeric_limits<double>::max();
   for (const BrokerAt from : extremes(load, 1)) {
-    if (from == to || contains(filled, from)) continue;
+    if (from == to) continue;
     for (const auto& place : load.held(from)) {
-      const double misfit = std::abs(load.bytes_of(place.partition) - wanted.bytes);
-      const double cost = place.position == 0 ? wanted.leader_costs * misfit + 1e-9 : misfit;
+      const double cost = std::abs(load.bytes_of(place.partition) - wanted);
       const Choice choice{place.partition, from, to};
       if (cost >= least || !allowed(load, choice) || load.change(choice.partition, from, to) > -1e-9)
         continue;
@@ -95,21 +87,17 @@ void take(Load& load, const Choice& choice) {
 }
 
 // Replicas and bytes run out together when each replica has the size that is lacking per replica.
-void fill(Load& load, BrokerAt to, std::vector<BrokerAt>& filled) {
+void fill(Load& load, BrokerAt to) {
   constexpr double enough = 0.01;
   while (true) {
     const double bytes = load.any_bytes() ? std::max(0.0, 1 - load.bytes(to)) : 0;
     const double replicas = std::max(0.0, 1 - load.replicas(to));
-    if (bytes <= enough && replicas <= 5 * enough) break;
+    if (bytes <= enough && replicas <= 5 * enough) return;
     const double pieces = std::max(1.0, replicas / load.one_replica());
-    // Of replicas that fit alike one that follows: a leader that goes is a change for its clients while data
-    // are on the way, and leaders come by the order of the lists (leaders.cpp), at the end.  The last ones
-    // have to fit.
-    const auto choice = for_receiver(load, to, {bytes / pieces, pieces > 3 ? 1.2 : 1}, filled);
-    if (!choice) break;
+    const auto choice = for_receiver(load, to, bytes / pieces);
+    if (!choice) return;
     take(load, *choice);
   }
-  filled.push_back(to);
 }
 
 bool starved(const Load& load, BrokerAt broker, double below) {
@@ -140,18 +128,19 @@ void relieve(Load& load, BrokerAt from, double tolerance) {
 
 bool fill_new(Load& load) {
   constexpr double new_below = 0.5;
-  std::vector<BrokerAt> filled;
+  bool any = false;
   for (const BrokerAt broker : by_load(load)) {
-    if (starved(load, broker, new_below)) fill(load, broker, filled);
+    if (!starved(load, broker, new_below)) continue;
+    any = true;
+    fill(load, broker);
   }
-  return !filled.empty();
+  return any;
 }
 
 void fill_and_relieve(Load& load, double tolerance) {
   auto order = by_load(load);
-  std::vector<BrokerAt> filled;
   for (const BrokerAt broker : order) {
-    if (starved(load, broker, 1 - tolerance)) fill(load, broker, filled);
+    if (starved(load, broker, 1 - tolerance)) fill(load, broker);
   }
   std::reverse(order.begin(), order.end());
   for (const BrokerAt broker : order) relieve(load, broker, tolerance);

@@ -26,7 +26,7 @@ Result<void> observe_disks(protocol::Administrator& cluster, const Deadline& dea
         auto& size = sizes[{replica.topic, replica.partition}];
         size = std::max(size, bytes);
         broker.held.count += bytes;
-        ++broker.replicas;
+        broker.replicas += replica.future ? 0 : 1;
       }
     }
   }

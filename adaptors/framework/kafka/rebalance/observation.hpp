@@ -20,7 +20,7 @@ struct BrokerObservation {
   std::string rack;
   Bytes room;        // free on its volumes; the largest number when it doesn't tell
   Bytes held;        // of replicas
-  int replicas = 0;  // in its log directories
+  int replicas = 0;  // in its log directories; not the copies that will replace some
   int folders = 0;   // log directories that are on line
 };
 

@@ -160,7 +160,10 @@ class Rebalance {
     PILOT_TRY_VOID(wait_until_empty());
     PILOT_TRY(outcome_.elected, elect_first_replicas(on_));
     PILOT_TRY_VOID(unregister(seen));
-    if (options_.drain.empty()) PILOT_TRY_VOID(movers.within.run(with_folders(seen)));
+    if (options_.drain.empty()) {
+      PILOT_TRY_VOID(wait_until_deleted());
+      PILOT_TRY_VOID(movers.within.run(with_folders(seen)));
+    }
     return tell_folders(seen);
   }
 
@@ -290,6 +293,21 @@ class Rebalance {
     return ok();
   }
 
+  // What brokers still hold and are about to delete would count when their directories are evened out.
+  Result<void> wait_until_deleted() {
+    const Deadline limit(on_.clock, std::chrono::seconds(5));
+    while (!limit.passed()) {
+      PILOT_TRY(const auto seen, look());
+      const bool deleted = std::none_of(seen.up.begin(), seen.up.end(), [&](const auto& entry) {
+        return entry.second.folders > 1 && entry.second.replicas > seen.listed(entry.first);
+      });
+      if (deleted) return ok();
+      if (!on_.wait(std::chrono::milliseconds(200)))
+        return make_error(ErrorCode::partial, "stopped on request");
+    }
+    return ok();
+  }
+
   // Brokers delete a moment after the metadata changed.
   Result<void> wait_until_empty() {
     const Deadline limit(on_.clock, options_.patience);
@@ -354,6 +372,9 @@ class Rebalance {
         note(cordon(on_.cluster, id, false, request()), "taking off a cordon");
       }
     }
+    for (const int id :
+         movers.pace.throttled())  // those that don't answer: release() and check_throttled() tell
+      outcome_.released += release_broker(on_.cluster, id, request()).has_value() ? 1 : 0;
     note(release(), "taking off throttles");
     note(check_throttled(movers.pace), "taking off throttles");
     if (wrong.empty()) return ok();

@@ -116,6 +116,11 @@ Result<void> throttle_broker(protocol::Administrator& cluster, int broker, Broke
   return cluster.alter_broker(broker, change, deadline);
 }
 
+Result<void> release_broker(protocol::Administrator& cluster, int broker, const Deadline& deadline) {
+  return cluster.alter_broker(broker, removal(Resource::broker, std::to_string(broker), broker_keys),
+                              deadline);
+}
+
 Result<void> release_topics(protocol::Administrator& cluster, const std::set<std::string>& topics,
                             const Deadline& deadline) {
   std::vector<ConfigChange> changes;

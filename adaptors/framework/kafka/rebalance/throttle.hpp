@@ -32,6 +32,9 @@ struct BrokerRates {
 Result<void> throttle_broker(protocol::Administrator& cluster, int broker, BrokerRates rates,
                              const Deadline& deadline);
 
+// Takes a broker's throttle off without asking whether it has one: it may not have heard of it yet.
+Result<void> release_broker(protocol::Administrator& cluster, int broker, const Deadline& deadline);
+
 // Takes the throttles off these topics and nothing else.
 Result<void> release_topics(protocol::Administrator& cluster, const std::set<std::string>& topics,
                             const Deadline& deadline);
