@@ -372,8 +372,8 @@ class Rebalance {
         note(cordon(on_.cluster, id, false, request()), "taking off a cordon");
       }
     }
-    for (const int id :
-         movers.pace.throttled())  // those that don't answer: release() and check_throttled() tell
+    // Those that don't answer: release() and check_throttled() tell.
+    for (const int id : movers.pace.throttled())
       outcome_.released += release_broker(on_.cluster, id, request()).has_value() ? 1 : 0;
     note(release(), "taking off throttles");
     note(check_throttled(movers.pace), "taking off throttles");

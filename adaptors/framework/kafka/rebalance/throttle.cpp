@@ -75,16 +75,12 @@ Result<Released> release_once(protocol::Administrator& cluster, const Deadline& 
   for (const auto& broker : state.brokers) {
     const auto answer = cluster.describe_broker(broker.id, broker_keys, deadline);
     if (answer.has_value() && !has_own(answer.value().settings)) continue;
-    once.found.push_back(fmt::format("broker {}", broker.id));
     const auto done =
-        answer.has_value()
-            ? cluster.alter_broker(
-                  broker.id, removal(Resource::broker, std::to_string(broker.id), broker_keys), deadline)
-            : Result<void>(answer.error());
-    if (done.has_error()) {
+        answer.has_value() ? release_broker(cluster, broker.id, deadline) : Result<void>(answer.error());
+    if (done.has_error())
       once.failed = done.error();
-      once.found.pop_back();
-    }
+    else
+      once.found.push_back(fmt::format("broker {}", broker.id));
   }
   PILOT_TRY(const auto topics, throttled_topics(cluster, state.topics, deadline));
   for (const auto& topic : topics) once.found.push_back(fmt::format("topic '{}'", topic));
