@@ -160,9 +160,10 @@ class Rebalance {
     PILOT_TRY_VOID(wait_until_empty());
     PILOT_TRY(outcome_.elected, elect_first_replicas(on_));
     PILOT_TRY_VOID(unregister(seen));
-    if (options_.drain.empty()) {
+    const auto several = with_folders(seen);
+    if (options_.drain.empty() && !several.empty()) {
       PILOT_TRY_VOID(wait_until_deleted());
-      PILOT_TRY_VOID(movers.within.run(with_folders(seen)));
+      PILOT_TRY_VOID(movers.within.run(several));
     }
     return tell_folders(seen);
   }
