@@ -81,8 +81,7 @@ bool set_marks(std::vector<std::uint8_t>& state, SliceRange range) {
   return fresh;
 }
 
-// Whether the file still has this name.
-bool is_at(const std::filesystem::path& path, int fd) {
+bool has_name(int fd, const std::filesystem::path& path) {
   struct stat named {
   }, opened{};
   return ::stat(path.c_str(), &named) == 0 && ::fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
@@ -103,7 +102,7 @@ Result<std::shared_ptr<Volume>> Volume::open(const std::filesystem::path& path, 
   // looks for the name behind the descriptor, so that it may fail of just that.
   auto layout = formats::read_volume_layout(fmt::format("/proc/self/fd/{}", fd));
   if (!layout) {
-    const bool gone = !is_at(path, fd);
+    const bool gone = !has_name(fd, path);
     ::close(fd);
     if (gone)
       return pilot::make_error(pilot::ErrorCode::not_found,
@@ -181,6 +180,10 @@ Result<void> Volume::reserve() {
   // Some network file systems can't; a full disk shows at write() there.
   if (status != 0 && errno != EOPNOTSUPP && errno != ENOSYS) return failure("reserve space for", errno);
   return pilot::ok();
+}
+
+bool Volume::is_at(const std::filesystem::path& path) const {
+  return has_name(fd_, path);
 }
 
 Result<void> Volume::sync() {

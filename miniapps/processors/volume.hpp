@@ -50,6 +50,9 @@ class Volume {
 
   pilot::Result<void> sync();
 
+  // Whether the file has this name now.
+  bool is_at(const std::filesystem::path& path) const;
+
   struct Marked {
     std::vector<bool> was_new;  // per range: some of its slices were not there before
     bool complete = false;      // all slices of the volume are there

@@ -236,11 +236,16 @@ Result<Volume::Marked> VolumeStore::commit(Volume& volume, std::span<const Slice
   return volume.mark(blocks, [&] { return finish(volume); });
 }
 
-// Runs under the volume's lock, possibly a second time after a crash in the middle of the first.
+// Runs under the volume's lock, possibly a second time after a crash in the middle of the first.  The name alone
+// says nothing: for a moment it may be that of a file which another process makes in vain.
 Result<void> VolumeStore::finish(Volume& volume) {
   const auto& d = volume.description();
   const auto partial = partial_path(d);
-  if (::access(partial.c_str(), F_OK) != 0) return pilot::ok();
+  if (!volume.is_at(partial)) return pilot::ok();
+  if (::access(final_path(d).c_str(), F_OK) == 0) {  // it was made in vain itself
+    ::unlink(partial.c_str());
+    return pilot::ok();
+  }
   if (const auto slice = options_.picture.slice(d.slices)) {
     PILOT_TRY(auto values, volume.read_slice(*slice));
     const auto rows = static_cast<std::uint32_t>(d.rows), columns = static_cast<std::uint32_t>(d.columns);
