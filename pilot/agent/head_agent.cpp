@@ -188,6 +188,7 @@ struct HeadAgent::Impl {
     input.draining = std::move(wanted.draining);
     input.move = wanted.move;
     input.throttle = std::move(wanted.throttle);
+    input.as_far_as_possible = wanted.as_far_as_possible;
     return input;
   }
 

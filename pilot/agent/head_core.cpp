@@ -120,8 +120,8 @@ HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& re
   if (winding_down() || !asked) return take();
   if (result.has_error()) {
     failed_in(framework, result.error());
-  } else if (writing_.insert(framework).second) {
-    out_.effects.push_back(WriteClientFiles{framework, state_.clusters[framework].plan.client_files});
+  } else {
+    write_client_files(framework);
   }
   return take();
 }
@@ -301,7 +301,7 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
                             const model::NodeReleased& released) {
   const auto node = state_.nodes.find(released.node);
   if (node != state_.nodes.end() && node->second.phase != NodePhase::released) {
-    const bool asked = winding_down() || node->second.draining;
+    const bool asked = winding_down() || is_leaving(released.node);
     if (asked || node->second.info.allocation == base_allocation)
       emit(model::NodeChanged{released.node, NodePhase::released, asked ? "" : "its agent was told to end"});
     else
@@ -314,8 +314,8 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
   send(peer, model::Accepted{}, message.id);
 }
 
-// A node of an extension whose job was cancelled or preempted: it has left in order, with what it held, which
-// is rebuilt from its other replicas at once.
+// A node of an extension whose job was cancelled or preempted, or whose time was over before all was moved: it
+// has left in order, with what it held, which is rebuilt from its other replicas at once.
 void HeadCore::do_without(const std::string& node, const std::string& reason) {
   emit(model::NodeChanged{node, NodePhase::lost, reason});
   given_up_.insert(node);

@@ -138,6 +138,7 @@ class HeadCore {
   void boot();
   void plan_next();
   void bring_up(const ClusterEntry& entry);
+  void write_client_files(const std::string& framework);
   void start_wanted();
   void watch_health();
   void check_data();
@@ -182,6 +183,7 @@ class HeadCore {
   // head_time.cpp: jobs that are suspended, a head that stood still, clocks that are off
   void notice_standstill();
   void look_at_jobs();
+  void notice_end_of_extension(const std::string& allocation, const std::string& reason);
   bool is_suspended(const std::string& allocation) const;
   std::optional<Duration> time_left(const std::string& allocation) const;
   bool tells_time() const;
@@ -273,6 +275,7 @@ class HeadCore {
     bool operator==(const Layout&) const = default;
   };
   std::string throttle_wished(const Layout& wanted, const model::ClusterPlan& plan) const;
+  bool goes_anyway(const std::string& node) const;
   std::map<std::string, Layout> refused_;  // by framework: what no plan fits
   struct Look {
     SteadyTime next{}, tell{};

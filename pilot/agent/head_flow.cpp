@@ -16,11 +16,13 @@ using model::ServicePhase;
 
 namespace {
 
-// Those of nodes that are given back may be gone already, with their node.
+// A change waits for what comes with it only: what stays and is down may be so for good, and who moves data
+// sees to it.  Those of nodes that are given back may be gone already, with their node.
 bool all_ready(const model::ClusterState& cluster) {
   return std::ranges::all_of(cluster.plan.services, [&](const model::ServiceSpec& spec) {
     const bool leaves = cluster.plan.resize && contains(cluster.plan.resize->draining, spec.node);
-    return leaves || cluster.services.at(spec.id).phase == ServicePhase::ready;
+    const bool awaited = !cluster.ready || contains(cluster.arriving, spec.id);
+    return leaves || !awaited || cluster.services.at(spec.id).phase == ServicePhase::ready;
   });
 }
 
@@ -137,7 +139,13 @@ std::vector<model::NodeInfo> HeadCore::nodes_to_plan_for() const {
 void HeadCore::bring_up(const ClusterEntry& entry) {
   const auto& [framework, cluster] = entry;
   if ((cluster.ready && !cluster.changing) || !all_ready(cluster) || writing_.contains(framework)) return;
+  if (cluster.ready && cluster.arriving.empty()) return write_client_files(framework);  // nothing to ask
   if (probing_.insert(framework).second) out_.effects.push_back(ProbeCluster{framework, cluster.plan.ready});
+}
+
+void HeadCore::write_client_files(const std::string& framework) {
+  if (writing_.insert(framework).second)
+    out_.effects.push_back(WriteClientFiles{framework, state_.clusters.at(framework).plan.client_files});
 }
 
 // A service runs when the stages before its own are ready, an early one when the one before begins; once it

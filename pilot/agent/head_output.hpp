@@ -29,6 +29,7 @@ struct PlanCluster {
   std::vector<std::string> draining;
   bool move = true;
   std::string throttle;  // of moving data; empty: the framework's own choice
+  bool as_far_as_possible = false;  // draining nodes go even if not all that they hold finds a place
 };
 
 // Make keys for the nodes of an extension and let them in; answered by HeadCore::admitted().

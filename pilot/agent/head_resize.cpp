@@ -146,6 +146,12 @@ void HeadCore::cordon(const std::string& node, const std::string& reason,
     emit(model::NodeCordoned{node, true, reason, throttle});
 }
 
+// Whether or not what it holds finds a place elsewhere: it is gone, or its time is almost over.
+bool HeadCore::goes_anyway(const std::string& node) const {
+  const auto& state = state_.nodes.at(node);
+  return state.phase == NodePhase::lost || warned_.contains(state.info.allocation);
+}
+
 // Of those who asked for the nodes that come and go, the first who said something of it.
 std::string HeadCore::throttle_wished(const Layout& wanted, const model::ClusterPlan& plan) const {
   for (const auto& id : wanted.draining)
@@ -237,13 +243,8 @@ void HeadCore::follow_change(const ClusterEntry& entry) {
   if (lost_more) return change(entry);  // it would wait for them for ever
   for (const auto& spec : cluster.plan.services) {
     const auto& service = cluster.services.at(spec.id);
-    const bool lame = service.phase == model::ServicePhase::failed && contains(cluster.arriving, spec.id);
-    const auto since = lost_since_.find(spec.node);
-    const bool hopeless = service.phase == model::ServicePhase::lost && is_bound(spec.node) &&
-                          !is_suspended(state_.nodes.at(spec.node).info.allocation) &&
-                          since != lost_since_.end() &&
-                          clock_->steady() - since->second > state_.spec.lost_after;
-    if (lame || hopeless) return change_failed(framework, fmt::format("{}: {}", spec.id, service.reason));
+    if (service.phase == model::ServicePhase::failed && contains(cluster.arriving, spec.id))
+      return change_failed(framework, fmt::format("{}: {}", spec.id, service.reason));
   }
   bring_up(entry);
 }
@@ -268,7 +269,10 @@ void HeadCore::change(const ClusterEntry& entry) {
   });
   planning_.insert(framework);
   out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, wanted.draining, move,
-                                     throttle_wished(wanted, cluster.plan)});
+                                     throttle_wished(wanted, cluster.plan),
+                                     std::ranges::any_of(wanted.draining, [this](const std::string& id) {
+                                       return goes_anyway(id);
+                                     })});
 }
 
 HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view sentence) {

@@ -69,7 +69,9 @@ class HeadResizeTest : public testing::Test, protected HeadHarness {
   }
 
   void expect_third_is_rebuilt_elsewhere() {
-    ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+    const auto plans = effects<PlanCluster>();
+    ASSERT_THAT(plans, SizeIs(1));
+    EXPECT_TRUE(plans[0].as_far_as_possible) << "it is gone";
     take(core_->planned("fake", drained()));
     take(core_->probed("fake", ok()));
     take(core_->client_files_written("fake", ok()));
@@ -274,7 +276,9 @@ TEST_F(HeadResizeTest, an_extension_is_given_back_before_its_time_is_over) {
   pass(61s, {"node-1", "node-2", "node-3"});
   EXPECT_TRUE(core_->state().nodes.at("node-3").draining) << "a tenth of 20 minutes before";
   EXPECT_THAT(core_->state().nodes.at("node-3").reason, HasSubstr("the time of a1 is over in"));
-  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_TRUE(plans[0].as_far_as_possible);
   // What could not be done then is tried again: it may have been a broker that was just starting again.
   take(core_->planned("fake", make_error(ErrorCode::failed, "no room in the home")));
   EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
@@ -385,6 +389,37 @@ TEST_F(HeadResizeTest, a_change_goes_on_without_a_node_that_is_lost_meanwhile) {
   ASSERT_THAT(effects<ProbeCluster>(), SizeIs(1));
   take(core_->probed("fake", ok()));
   take(core_->client_files_written("fake", ok()));
+  take(core_->moved("fake", ok()));
+  take(core_->retired("fake", "node-3", ok()));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+}
+
+// What is down for good elsewhere is no reason to keep a node's data on it until its time is over.
+TEST_F(HeadResizeTest, a_change_does_not_wait_for_what_is_lost_elsewhere) {
+  extend();
+  pass(6s, {"node-2", "node-3"});
+  ASSERT_EQ(core_->state().nodes.at("node-1").phase, NodePhase::lost) << "with the bound controller";
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_FALSE(plans[0].as_far_as_possible) << "it was asked for, and may be refused";
+  take(core_->planned("fake", drained()));
+  EXPECT_THAT(effects<ProbeCluster>(), IsEmpty()) << "nothing has come that could be asked for";
+  take(core_->client_files_written("fake", ok()));
+  EXPECT_THAT(effects<MoveData>(), SizeIs(1));
+}
+
+// Its agent ends its services by its own clock, moved or not.
+TEST_F(HeadResizeTest, a_node_that_leaves_before_its_data_have_moved_is_rebuilt_elsewhere) {
+  extend();
+  receive("client", model::ShrinkPilot{{"node-3"}, 0});
+  effects<PlanCluster>();
+  report("node-3", "fake/worker-3", ServicePhase::stopped);
+  receive("node-3", model::NodeReleased{"node-3", {}});
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::lost);
+  take(core_->planned("fake", drained()));
+  take(core_->client_files_written("fake", ok()));
+  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
   take(core_->moved("fake", ok()));
   take(core_->retired("fake", "node-3", ok()));
   EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);

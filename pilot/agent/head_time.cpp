@@ -55,6 +55,21 @@ void HeadCore::look_at_jobs() {
   }
 }
 
+// An extension that its batch system has ended, by its time or by somebody's wish, while no head was there to be
+// told: no agent of it comes back.
+void HeadCore::notice_end_of_extension(const std::string& id, const std::string& reason) {
+  const auto nodes = state_.nodes_of(id);
+  if (id == base_allocation || std::ranges::any_of(nodes, [this](const auto& node) {
+        return state_.nodes.at(node).phase == NodePhase::up;
+      }))
+    return;
+  emit(model::AllocationChanged{id, AllocationPhase::ended, reason});
+  for (const auto& node : nodes) {
+    given_up_.insert(node);
+    cordon(node, fmt::format("its job is over: {}", reason));
+  }
+}
+
 // Only what the batch system says for certain counts: that it does not answer means nothing.
 HeadOutput HeadCore::job_seen(const std::string& id, const Result<plugin::AllocationStatus>& result) {
   wait_seen(id, result);
@@ -79,6 +94,8 @@ HeadOutput HeadCore::job_seen(const std::string& id, const Result<plugin::Alloca
     if (resumed || moved)
       emit(model::AllocationChanged{id, AllocationPhase::running, resumed ? "" : found->second.reason,
                                     moved ? status.ends_at : std::nullopt});
+  } else if (status.phase == AllocationPhase::ended && phase != AllocationPhase::ended) {
+    notice_end_of_extension(id, status.reason);
   }
   return take();
 }

@@ -50,6 +50,19 @@ class HeadTimeTest : public testing::Test, protected HeadHarness {
   const model::AllocationState& a1() { return core_->state().allocations.at("a1"); }
 };
 
+TEST_F(HeadTimeTest, an_extension_whose_job_is_over_is_done_without_at_once) {
+  extend();
+  job_is("a1", AllocationPhase::ended, "TIMEOUT");
+  EXPECT_EQ(a1().phase, AllocationPhase::running) << "its agents are still here";
+  pass(6s, {"node-1", "node-2"});
+  job_is("a1", AllocationPhase::ended, "TIMEOUT");
+  EXPECT_EQ(a1().phase, AllocationPhase::ended);
+  EXPECT_EQ(a1().reason, "TIMEOUT");
+  EXPECT_TRUE(third().draining);
+  job_is("a0", AllocationPhase::ended, "TIMEOUT");
+  EXPECT_NE(core_->state().allocations.at("a0").phase, AllocationPhase::ended) << "node-1 speaks to us";
+}
+
 TEST_F(HeadTimeTest, a_suspended_job_is_waited_for) {
   extend();
   pass(6s, {"node-1", "node-2"});

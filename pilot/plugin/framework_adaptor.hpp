@@ -40,6 +40,7 @@ struct PlanInput {
   std::vector<std::string> draining;  // ids of those nodes that are to be given back
   bool move = true;                   // move data onto new services
   std::string throttle;               // of moving: "50MB/s" for each service, "none"; empty: as measured
+  bool as_far_as_possible = false;    // draining nodes go even if not all that they hold finds a place
 };
 
 class FrameworkAdaptor {

@@ -177,6 +177,21 @@ const model::ServiceSpec* current_spec(const plugin::PlanInput& input, const std
   return found == input.current->services.end() ? nullptr : &*found;
 }
 
+// All brokers of a new cluster.  Of one that changes those that come, by way of the newest: an older one may be
+// down for good.
+model::CommandProbe cluster_probe(const plugin::PlanInput& input, const std::string& config,
+                                  const Placement& placement) {
+  const Server* asked = &placement.brokers.front();
+  std::vector<int> expected;
+  for (const auto& broker : placement.brokers) {
+    if (contains(input.draining, broker.node)) continue;
+    if (input.current) asked = &broker;
+    if (current_spec(input, "kafka/" + broker.name) == nullptr) expected.push_back(broker.id);
+  }
+  if (expected.empty()) expected.push_back(asked->id);
+  return ready_probe(input, config, *asked, expected);
+}
+
 std::map<std::string, std::uint16_t> ports_in_use(const plugin::PlanInput& input) {
   std::map<std::string, std::uint16_t> ports;
   if (input.current)
@@ -225,6 +240,7 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
     if (!drain.empty()) {
       resize.move->argv.push_back("--drain");
       resize.move->argv.push_back(fmt::format("{}", fmt::join(drain, ",")));
+      if (input.as_far_as_possible) resize.move->argv.emplace_back("--as-far-as-possible");
       resize.check = resize.move;
       resize.check->argv.push_back("--check");
     }
@@ -276,7 +292,7 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   if (cluster.encrypt) plan.client_files.push_back({ca, "${tls:ca}", 0600});
   plan.client_files.push_back({librdkafka, librdkafka_properties(cluster, ca), 0600});
   plan.client_files.push_back({for_java, java_client_properties(cluster, ca), 0600});
-  plan.ready.probe = ready_probe(input, librdkafka, cluster.placement.brokers.front(), ids);
+  plan.ready.probe = cluster_probe(input, librdkafka, cluster.placement);
   plan.ready.deadline = input.spec.ready_timeout;
   plan.resize = plan_resize(input, cluster.placement, librdkafka, cluster.options.move_patience);
   plan.health.emplace().argv = {tool(input), "health", "--config", librdkafka};

@@ -88,4 +88,15 @@ Result<void> drain(Load& load, const std::vector<Broker>& brokers) {
   return ok();
 }
 
+std::size_t drain_as_far_as_possible(Load& load) {
+  std::size_t without_place = 0;
+  for (const auto& replica : drained_replicas(load)) {
+    if (const auto to = best_place(load, replica))
+      load.move(replica.partition, replica.from, *to);
+    else
+      ++without_place;
+  }
+  return without_place;
+}
+
 }  // namespace pilot::adaptors::kafka::reassign

@@ -76,16 +76,19 @@ Result<Plan> plan(std::vector<Broker> brokers, std::vector<Partition> partitions
   std::sort(partitions.begin(), partitions.end(), [](const auto& a, const auto& b) {
     return std::tie(a.topic, a.index) < std::tie(b.topic, b.index);
   });
-  PILOT_TRY_VOID(check_replication(brokers, partitions));
+  Plan plan;
+  if (!wish.as_far_as_possible) PILOT_TRY_VOID(check_replication(brokers, partitions));
   Load load(brokers, partitions);
-  PILOT_TRY_VOID(drain(load, brokers));
+  if (wish.as_far_as_possible)
+    plan.without_place = drain_as_far_as_possible(load);
+  else
+    PILOT_TRY_VOID(drain(load, brokers));
   if (wish.balance) {
     const bool draining = std::any_of(brokers.begin(), brokers.end(),
                                       [](const Broker& broker) { return broker.role == Role::drain; });
     if (!fill_new(load) && !draining) fill_and_relieve(load, wish.tolerance);
     spread_leaders(load);
   }
-  Plan plan;
   for (Load::PartitionAt at = 0; at < partitions.size(); ++at) {
     auto& partition = partitions[at];
     std::vector<int> to;

@@ -46,6 +46,7 @@ struct Move {
 struct Plan {
   std::vector<Move> moves;  // by topic and index
   Bytes moved;
+  std::size_t without_place = 0;  // replicas that stay listed on drained brokers; see Wish
 };
 
 struct Wish {
@@ -54,6 +55,9 @@ struct Wish {
   // Where nobody is drained or new, a broker is left alone while its bytes and its replicas are within this
   // part of the fair share.
   double tolerance = 0.20;
+  // The drained brokers go in any case, or are gone: a replica that has no other place stays listed where it
+  // is, so that a broker that comes later can take it over, and the rest moves.  False: that is refused.
+  bool as_far_as_possible = false;
 };
 
 // New lists for the partitions that change.  Replicas on drained brokers go to the kept brokers where they

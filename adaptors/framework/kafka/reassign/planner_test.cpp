@@ -219,6 +219,21 @@ TEST(Planner, LeadersAreSpreadWithoutMoving) {
   for (const auto& [id, what] : held(after({three(), partitions}, made))) EXPECT_EQ(what.leaders, 3) << id;
 }
 
+// Of four brokers one is down, and one goes whatever is left on it.
+TEST(Planner, AsFarAsPossibleMovesWhatHasAPlaceAndLeavesTheRestListed) {
+  const std::vector<Broker> brokers{{2, ""}, {3, ""}, {4, "", Role::drain}};
+  const std::vector<Partition> partitions{
+      {"t", 0, {2, 4, 1}, Bytes{10}}, {"t", 1, {4, 2, 3}, Bytes{10}}, {"t", 2, {1, 3, 4}, Bytes{10}}};
+  EXPECT_THAT(plan(brokers, partitions).error().text(), HasSubstr("has 3 replicas of partition 1"));
+  const auto made = plan(brokers, partitions, {.balance = false, .as_far_as_possible = true}).value();
+  ASSERT_EQ(made.moves.size(), 2u);
+  EXPECT_THAT(made.moves[0].to, ElementsAre(2, 3, 1));
+  EXPECT_THAT(made.moves[1].to, ElementsAre(1, 3, 2));
+  EXPECT_EQ(made.without_place, 1u);
+  const auto again = plan(brokers, after({brokers, partitions}, made).partitions, {.as_far_as_possible = true}).value();
+  EXPECT_EQ(again.moved.count, 0u) << "what is left comes to no other place by itself";
+}
+
 TEST(Planner, LeadersPassOnAlongABrokerBetween) {
   // Broker 1 leads three and shares none with broker 3, which leads none.
   const std::vector<Partition> partitions{{"t", 0, {1, 2}, {}}, {"t", 1, {1, 2}, {}}, {"t", 2, {2, 3}, {}}};

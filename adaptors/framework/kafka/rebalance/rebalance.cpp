@@ -77,13 +77,12 @@ class Rebalance {
   // that holds replicas and is away is most often on its way back.  What stays so is how it is.
   Result<Observation> first_look() {
     const Deadline even(on_.clock, std::chrono::seconds(2));
-    const Deadline whole(on_.clock, std::chrono::seconds(30));
     bool told = false;
     while (true) {
       auto seen = look(std::chrono::seconds(2));
       if (!seen.has_value()) return seen;
-      const auto gone = away(seen.value());
-      if ((!seen.value().uneven || even.passed()) && (!gone || whole.passed())) return seen;
+      const auto gone = options_.as_far_as_possible ? std::nullopt : away(seen.value());
+      if ((!seen.value().uneven || even.passed()) && (!gone || whole_.passed())) return seen;
       if (gone && !std::exchange(told, true))
         on_.reporter.step(fmt::format("broker {} is not up; waiting for it, 30 s at most", *gone));
       if (!on_.wait(std::chrono::milliseconds(100)))
@@ -108,7 +107,8 @@ class Rebalance {
     for (const int id : options_.keep) {
       if (contains(options_.drain, id))
         return refuse(fmt::format("broker {} is both to keep and to drain", id));
-      if (seen.up.count(id) == 0) return refuse(fmt::format("broker {} is to be kept and is not up", id));
+      if (seen.up.count(id) == 0 && seen.listed(id) == 0)
+        return refuse(fmt::format("broker {} is to be kept and is not up", id));
     }
     if (std::all_of(up.begin(), up.end(), [&](int id) { return role(id, true) != Role::keep; }))
       return refuse("no broker would be kept");
@@ -128,7 +128,7 @@ class Rebalance {
     for (const int id : options_.drain) {
       if (seen.up.count(id) == 0) brokers.push_back({id, "", Role::drain});
     }
-    return reassign::plan(std::move(brokers), seen.partitions, {balance});
+    return reassign::plan(std::move(brokers), seen.partitions, {.balance = balance, .as_far_as_possible = options_.as_far_as_possible});
   }
 
   Result<void> carry_out(Observation seen, reassign::Plan plan, Movers& movers) {
@@ -154,9 +154,13 @@ class Rebalance {
       PILOT_TRY(seen, look());
       PILOT_TRY(plan, make_plan(seen, false));
       lost = set_aside(seen, plan);
-      if (plan.moves.empty() && seen.ongoing.empty()) break;
+      if (!plan.moves.empty() || !seen.ongoing.empty()) continue;
+      if (plan.without_place == 0 || !away(seen) || whole_.passed()) break;
+      if (!on_.wait(std::chrono::milliseconds(500)))
+        return make_error(ErrorCode::partial, "stopped on request");
     }
     if (!lost.empty()) return without_replica(lost);
+    if (plan.without_place > 0) return without_place(plan.without_place);
     PILOT_TRY_VOID(wait_until_empty());
     PILOT_TRY(outcome_.elected, elect_first_replicas(on_));
     PILOT_TRY_VOID(unregister(seen));
@@ -219,6 +223,15 @@ class Rebalance {
             lost.size(), lost.size() == 1 ? "" : "s", first.index, first.topic, fmt::join(first.from, ", ")),
         "what else there was to move has been moved; when the broker is up again repeat it, or delete the "
         "topic");
+  }
+
+  Error without_place(std::size_t replicas) const {
+    return make_error(ErrorCode::partial,
+                      fmt::format("{} replica{} of broker {} {} no place on the brokers that are up; all else "
+                                  "has been moved",
+                                  replicas, replicas == 1 ? "" : "s", fmt::join(options_.drain, ", "),
+                                  replicas == 1 ? "has" : "have"),
+                      "add brokers and repeat it");
   }
 
   // Ends those reassignments under way that the plan changes or that can't end.  Kafka would add the new wish
@@ -394,6 +407,7 @@ class Rebalance {
 
   const Surroundings& on_;
   const Options& options_;
+  const Deadline whole_{on_.clock, std::chrono::seconds(30)};  // who is away most often is back by then
   Outcome outcome_;
 };
 

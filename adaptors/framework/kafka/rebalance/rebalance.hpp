@@ -22,6 +22,7 @@ struct Options {
   Rate rate = 0;                                // with fixed
   Duration patience = std::chrono::minutes(2);  // without any progress
   bool unregister = true;                       // drained brokers that are down
+  bool as_far_as_possible = false;              // the drained brokers go in any case; see reassign::Wish
   std::size_t batch_moves = 200;
   Bytes batch_bytes{16ull << 30};
 };
@@ -66,9 +67,11 @@ struct Surroundings {
 // throttles, its own and a killed predecessor's, and reads them back.
 // After an error, or when told to stop, what is under way is cancelled, which leaves those partitions where
 // they were; cordons and throttles are taken off too.  Finished moves stay.
-// Errors: usage (the plan is refused; a broker to keep is not up); partial (stopped, stalled for longer than
-// options.patience, a throttle that stays), with the reason; unavailable, timed_out, failed before anything
-// was changed.
+// A broker to keep that is not up keeps what is listed there, and gets nothing.  As far as possible: nobody
+// who is away is waited for before the first moves, but after them, when replicas have no place.
+// Errors: usage (the plan is refused; a broker to keep is not up and holds nothing); partial (stopped, stalled
+// for longer than options.patience, a throttle that stays, replicas without a place), with the reason;
+// unavailable, timed_out, failed before anything was changed.
 Result<Outcome> rebalance(const Surroundings& surroundings, const Options& options);
 
 // What stands against rebalance() as the cluster is now, with the numbers: more replicas than brokers that

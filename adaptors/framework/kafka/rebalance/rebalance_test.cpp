@@ -119,6 +119,51 @@ TEST_F(KafkaRebalance, ABrokerThatStaysAwayIsLeftAsItIs) {
   EXPECT_TRUE(cluster_.holds(2));
 }
 
+TEST_F(KafkaRebalance, ABrokerToKeepThatIsDownKeepsWhatIsListedThere) {
+  cluster_.up = {1, 3, 4};
+  options_.keep = {1, 2, 3};
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_FALSE(cluster_.holds(4));
+  EXPECT_TRUE(cluster_.holds(2));
+}
+
+// Its node's time is almost over, and another broker is down: nobody waits for that one, and what has no place
+// is no reason to leave all else where it is.
+TEST_F(KafkaRebalance, AsFarAsPossibleMovesAtOnceWhatHasAPlace) {
+  cluster_.up = {1, 3, 4};
+  cluster_.add("wide", 0, {3, 4, 1}, 10);
+  options_.as_far_as_possible = true;
+  const auto start = clock_.steady();
+  std::optional<Duration> first;
+  at_wait_ = [&](int) {
+    if (!first && cluster_.submitted > 0) first = clock_.steady() - start;
+  };
+  const auto outcome = run();
+  ASSERT_FALSE(outcome.has_value());
+  EXPECT_EQ(outcome.error().code, ErrorCode::partial);
+  EXPECT_THAT(outcome.error().text(), HasSubstr("1 replica of broker 4 has no place"));
+  ASSERT_TRUE(first.has_value());
+  EXPECT_LT(*first, std::chrono::seconds(5));
+  cluster_.partitions.erase({"wide", 0});
+  EXPECT_FALSE(cluster_.holds(4));
+  EXPECT_EQ(cluster_.throttles(), 0u);
+}
+
+TEST_F(KafkaRebalance, AsFarAsPossibleWaitsForABrokerThatStartsAgainWhenSomethingIsLeft) {
+  cluster_.up = {1, 3, 4};
+  cluster_.add("wide", 0, {3, 4, 1}, 10);
+  options_.as_far_as_possible = true;
+  std::optional<int> moved_at;
+  at_wait_ = [&](int waits) {
+    if (!moved_at && cluster_.submitted > 0 && !cluster_.moving()) moved_at = waits;
+    if (moved_at && waits == *moved_at + 10) cluster_.up.insert(2);
+  };
+  const auto outcome = run();
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().text();
+  EXPECT_THAT(cluster_.partitions.at({"wide", 0}).list, ElementsAre(3, 2, 1));
+}
+
 TEST_F(KafkaRebalance, ATopicWhosePartitionsHaveDifferentReplicasKeepsThem) {
   cluster_.add("uneven", 0, {1, 2, 3}, 10);
   cluster_.add("uneven", 1, {4, 2}, 10);

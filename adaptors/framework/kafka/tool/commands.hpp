@@ -32,7 +32,7 @@ Result<std::string> run_ready(const std::vector<std::string>& words);
 Result<std::string> run_topic(const std::vector<std::string>& words);
 
 // rebalance --config FILE [--keep IDS] [--drain IDS] [--throttle RATE|auto|none] [--no-unregister]
-// [--timeout T] [--json]  Brings replicas, leaders and bytes into balance over the brokers to keep (default:
+// [--as-far-as-possible] [--timeout T] [--json] [--check]  Brings replicas, leaders and bytes into balance over the brokers to keep (default:
 // all that are up) and empties those to drain; see rebalance/rebalance.hpp.  T is the time without progress
 // after which it gives up (default 2m).  Progress on standard error, and with --json as objects on lines of
 // standard output.  Errors: usage; partial (stalled, stopped by a signal); failed, timed_out, unavailable.

@@ -136,6 +136,7 @@ Result<rebalance::Options> parse_options(const Arguments& arguments) {
   if (options.patience <= Duration{0})
     return make_error(ErrorCode::usage, "'--timeout' has to be longer than nothing");
   options.unregister = !arguments.has("--no-unregister");
+  options.as_far_as_possible = arguments.has("--as-far-as-possible");
   if (!arguments.words().empty())
     return make_error(ErrorCode::usage, fmt::format("'rebalance' takes no word '{}'", arguments.words()[0]));
   return options;
@@ -158,7 +159,7 @@ int stop_signal() {
 Result<std::string> run_rebalance(const std::vector<std::string>& words) {
   PILOT_TRY(const auto arguments,
             Arguments::parse(words, {"--config", "--keep", "--drain", "--throttle", "--timeout"},
-                             {"--no-unregister", "--json", "--check"}));
+                             {"--no-unregister", "--as-far-as-possible", "--json", "--check"}));
   PILOT_TRY(const auto options, parse_options(arguments));
   PILOT_TRY(auto cluster, open_cluster(arguments));
   catch_signals();
