@@ -235,6 +235,8 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
     if (known != state_.nodes.end() && known->second.info.agent != message.node.agent) stored_.erase(id);
     emit(model::NodeRegistered{message.node, ahead == Duration{0} ? std::nullopt : std::optional(ahead)});
   }
+  if (before == NodePhase::lost && known->second.draining && is_bound(id))
+    emit(model::NodeCordoned{id, false, "it is back", {}});
   relaunches_.erase(id);
   joined_at_[id] = clock_->steady();
   lost_since_.erase(id);

@@ -225,7 +225,7 @@ std::string HeadCore::problem() const {
     if (allocation.phase == model::AllocationPhase::suspended)
       return fmt::format("{} is suspended by the batch system: {}", id, allocation.reason);
   for (const auto& [id, node] : state_.nodes) {
-    if (node.phase == NodePhase::up || is_leaving(id)) continue;
+    if (node.phase == NodePhase::up || (is_leaving(id) && !is_bound(id))) continue;
     if (node.phase == NodePhase::released && node.draining) continue;
     std::string text = fmt::format("{} {}", id, to_string(node.phase));
     if (!node.reason.empty()) text += ": " + node.reason;

@@ -197,7 +197,8 @@ bool HeadCore::is_bound(const std::string& node) const {
 }
 
 // Nodes that were lost for long are done without; what they held is rebuilt from its other replicas.  When
-// that fails (too few nodes are left), it is tried again after twice the time.
+// that fails (too few nodes are left), it is tried again after twice the time.  One that has a bound service is
+// emptied, but not released: it is a member of the cluster until it comes back.
 void HeadCore::do_without_lost_nodes() {
   if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
   if (!any_node(state_, [](const auto& node) { return node.phase == NodePhase::lost; })) return;
@@ -209,7 +210,7 @@ void HeadCore::do_without_lost_nodes() {
   for (const auto& id : lost) {
     const auto since = lost_since_.try_emplace(id, now).first->second;
     auto& patience = lost_patience_.try_emplace(id, state_.spec.lost_after).first->second;
-    if (now - since <= patience || is_bound(id)) continue;
+    if (now - since <= patience) continue;
     cordon(id, fmt::format("lost for {}", format_duration(patience)));
     lost_since_[id] = now;
     patience *= 2;
@@ -354,7 +355,7 @@ void HeadCore::release_drained_nodes() {
                return spec.node == id && is_active(spec);
              });
     });
-    if (!idle || !is_leaving(id)) continue;
+    if (!idle || !is_leaving(id) || is_bound(id)) continue;
     const auto session = sessions_.find(id);
     if (session == sessions_.end()) {
       if (gone) emit(model::NodeChanged{id, NodePhase::released, "it was lost while it was given back"});

@@ -358,20 +358,36 @@ TEST_F(HeadResizeTest, a_node_of_the_base_is_done_without_unless_it_is_bound) {
   EXPECT_TRUE(core_->state().nodes.at("node-2").draining);
 }
 
-TEST_F(HeadResizeTest, a_bound_node_is_waited_for) {
-  enroll("node-1");
-  enroll("node-2");
-  auto bound = plan();
-  bound.services[2].bound = true;
-  take(core_->planned("fake", bound));
-  report("node-1", "fake/controller", ServicePhase::ready);
-  report("node-1", "fake/worker-1", ServicePhase::ready);
-  report("node-2", "fake/worker-2", ServicePhase::ready);
-  take(core_->probed("fake", ok()));
+// A controller can't leave its node, but what else was there is rebuilt.
+TEST_F(HeadResizeTest, a_bound_node_that_is_lost_is_emptied_and_taken_back) {
+  extend();
+  pass(2min + 10s, {"node-2", "node-3"});
+  EXPECT_TRUE(core_->state().nodes.at("node-1").draining);
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(plans[0].draining, ElementsAre("node-1"));
+  EXPECT_TRUE(plans[0].as_far_as_possible);
+  auto emptied = grown(false);
+  emptied.resize->draining = {"node-1"};
+  emptied.resize->move.emplace().argv = {"mover", "--drain", "1"};
+  emptied.resize->retire["node-1"].argv = {"forget", "1"};
+  take(core_->planned("fake", emptied));
   take(core_->client_files_written("fake", ok()));
-  pass(10min, {"node-1"});
-  EXPECT_FALSE(core_->state().nodes.at("node-2").draining);
+  ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+  take(core_->moved("fake", ok()));
+  ASSERT_THAT(effects<RetireNode>(), SizeIs(1));
+  take(core_->retired("fake", "node-1", ok()));
+  pass(10min, {"node-2", "node-3"});
+  EXPECT_EQ(core_->state().nodes.at("node-1").phase, NodePhase::lost) << "it is not released";
   EXPECT_EQ(phase(), PilotPhase::degraded);
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty()) << "that is how it stays";
+
+  enroll("node-1", {}, 2);
+  EXPECT_FALSE(core_->state().nodes.at("node-1").draining);
+  EXPECT_EQ(sent<model::NodeAccepted>("node-1").back().services.size(), 2u) << "both are wanted again";
+  const auto back = effects<PlanCluster>();
+  ASSERT_THAT(back, SizeIs(1));
+  EXPECT_THAT(back[0].draining, IsEmpty());
 }
 
 TEST_F(HeadResizeTest, a_change_goes_on_without_a_node_that_is_lost_meanwhile) {
