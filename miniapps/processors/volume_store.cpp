@@ -236,8 +236,8 @@ Result<Volume::Marked> VolumeStore::commit(Volume& volume, std::span<const Slice
   return volume.mark(blocks, [&] { return finish(volume); });
 }
 
-// Runs under the volume's lock, possibly a second time after a crash in the middle of the first.  The name alone
-// says nothing: for a moment it may be that of a file which another process makes in vain.
+// Runs under the volume's lock, possibly a second time after a crash in the middle of the first.  The name
+// alone says nothing: for a moment it may be that of a file which another process makes in vain.
 Result<void> VolumeStore::finish(Volume& volume) {
   const auto& d = volume.description();
   const auto partial = partial_path(d);

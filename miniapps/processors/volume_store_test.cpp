@@ -212,8 +212,8 @@ TEST_F(VolumeStoreTest, AVolumeThatIsFinishedWhileItIsOpenedIsFoundUnderItsNewNa
   EXPECT_TRUE(found.value()->has(blocks[0]).value());
 }
 
-// Found by the test above it, rarely: between its link and its second look, a process that makes the scan's file
-// in vain has it under the name by which a finished one is known.
+// Found by the test above it, rarely: between its link and its second look, a process that makes the scan's
+// file in vain has it under the name by which a finished one is known.
 TEST_F(VolumeStoreTest, AFileThatIsMadeInVainIsNotTakenForTheFinishedOne) {
   auto s = store("out");
   ASSERT_TRUE(process(*s, blocks).has_value());

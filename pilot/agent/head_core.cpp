@@ -316,8 +316,8 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
   send(peer, model::Accepted{}, message.id);
 }
 
-// A node of an extension whose job was cancelled or preempted, or whose time was over before all was moved: it
-// has left in order, with what it held, which is rebuilt from its other replicas at once.
+// A node of an extension whose job was cancelled or preempted, or whose time was over before all was moved:
+// it has left in order, with what it held, which is rebuilt from its other replicas at once.
 void HeadCore::do_without(const std::string& node, const std::string& reason) {
   emit(model::NodeChanged{node, NodePhase::lost, reason});
   given_up_.insert(node);

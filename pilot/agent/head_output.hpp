@@ -28,7 +28,7 @@ struct PlanCluster {
   std::optional<model::ClusterPlan> current;  // with the other two: when it changes
   std::vector<std::string> draining;
   bool move = true;
-  std::string throttle;  // of moving data; empty: the framework's own choice
+  std::string throttle;             // of moving data; empty: the framework's own choice
   bool as_far_as_possible = false;  // draining nodes go even if not all that they hold finds a place
 };
 

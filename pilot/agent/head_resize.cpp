@@ -197,8 +197,8 @@ bool HeadCore::is_bound(const std::string& node) const {
 }
 
 // Nodes that were lost for long are done without; what they held is rebuilt from its other replicas.  When
-// that fails (too few nodes are left), it is tried again after twice the time.  One that has a bound service is
-// emptied, but not released: it is a member of the cluster until it comes back.
+// that fails (too few nodes are left), it is tried again after twice the time.  One that has a bound service
+// is emptied, but not released: it is a member of the cluster until it comes back.
 void HeadCore::do_without_lost_nodes() {
   if (state_.phase != PilotPhase::ready && state_.phase != PilotPhase::degraded) return;
   if (!any_node(state_, [](const auto& node) { return node.phase == NodePhase::lost; })) return;
@@ -269,11 +269,9 @@ void HeadCore::change(const ClusterEntry& entry) {
            allocation->second.move;
   });
   planning_.insert(framework);
-  out_.effects.push_back(PlanCluster{*spec, nodes_to_plan_for(), cluster.plan, wanted.draining, move,
-                                     throttle_wished(wanted, cluster.plan),
-                                     std::ranges::any_of(wanted.draining, [this](const std::string& id) {
-                                       return goes_anyway(id);
-                                     })});
+  out_.effects.push_back(PlanCluster{
+      *spec, nodes_to_plan_for(), cluster.plan, wanted.draining, move, throttle_wished(wanted, cluster.plan),
+      std::ranges::any_of(wanted.draining, [this](const std::string& id) { return goes_anyway(id); })});
 }
 
 HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view sentence) {

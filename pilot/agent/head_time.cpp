@@ -55,8 +55,8 @@ void HeadCore::look_at_jobs() {
   }
 }
 
-// An extension that its batch system has ended, by its time or by somebody's wish, while no head was there to be
-// told: no agent of it comes back.
+// An extension that its batch system has ended, by its time or by somebody's wish, while no head was there to
+// be told: no agent of it comes back.
 void HeadCore::notice_end_of_extension(const std::string& id, const std::string& reason) {
   const auto nodes = state_.nodes_of(id);
   if (id == base_allocation || std::ranges::any_of(nodes, [this](const auto& node) {

@@ -177,8 +177,8 @@ const model::ServiceSpec* current_spec(const plugin::PlanInput& input, const std
   return found == input.current->services.end() ? nullptr : &*found;
 }
 
-// All brokers of a new cluster.  Of one that changes those that come, by way of the newest: an older one may be
-// down for good.
+// All brokers of a new cluster.  Of one that changes those that come, by way of the newest: an older one may
+// be down for good.
 model::CommandProbe cluster_probe(const plugin::PlanInput& input, const std::string& config,
                                   const Placement& placement) {
   const Server* asked = &placement.brokers.front();

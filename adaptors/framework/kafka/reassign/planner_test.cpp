@@ -230,7 +230,8 @@ TEST(Planner, AsFarAsPossibleMovesWhatHasAPlaceAndLeavesTheRestListed) {
   EXPECT_THAT(made.moves[0].to, ElementsAre(2, 3, 1));
   EXPECT_THAT(made.moves[1].to, ElementsAre(1, 3, 2));
   EXPECT_EQ(made.without_place, 1u);
-  const auto again = plan(brokers, after({brokers, partitions}, made).partitions, {.as_far_as_possible = true}).value();
+  const auto again =
+      plan(brokers, after({brokers, partitions}, made).partitions, {.as_far_as_possible = true}).value();
   EXPECT_EQ(again.moved.count, 0u) << "what is left comes to no other place by itself";
 }
 

@@ -128,7 +128,8 @@ class Rebalance {
     for (const int id : options_.drain) {
       if (seen.up.count(id) == 0) brokers.push_back({id, "", Role::drain});
     }
-    return reassign::plan(std::move(brokers), seen.partitions, {.balance = balance, .as_far_as_possible = options_.as_far_as_possible});
+    return reassign::plan(std::move(brokers), seen.partitions,
+                          {.balance = balance, .as_far_as_possible = options_.as_far_as_possible});
   }
 
   Result<void> carry_out(Observation seen, reassign::Plan plan, Movers& movers) {
@@ -226,12 +227,13 @@ class Rebalance {
   }
 
   Error without_place(std::size_t replicas) const {
-    return make_error(ErrorCode::partial,
-                      fmt::format("{} replica{} of broker {} {} no place on the brokers that are up; all else "
-                                  "has been moved",
-                                  replicas, replicas == 1 ? "" : "s", fmt::join(options_.drain, ", "),
-                                  replicas == 1 ? "has" : "have"),
-                      "add brokers and repeat it");
+    return make_error(
+        ErrorCode::partial,
+        fmt::format("{} replica{} of broker {} {} no place on the brokers that are up; all else "
+                    "has been moved",
+                    replicas, replicas == 1 ? "" : "s", fmt::join(options_.drain, ", "),
+                    replicas == 1 ? "has" : "have"),
+        "add brokers and repeat it");
   }
 
   // Ends those reassignments under way that the plan changes or that can't end.  Kafka would add the new wish

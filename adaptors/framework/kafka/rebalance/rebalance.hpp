@@ -69,9 +69,9 @@ struct Surroundings {
 // they were; cordons and throttles are taken off too.  Finished moves stay.
 // A broker to keep that is not up keeps what is listed there, and gets nothing.  As far as possible: nobody
 // who is away is waited for before the first moves, but after them, when replicas have no place.
-// Errors: usage (the plan is refused; a broker to keep is not up and holds nothing); partial (stopped, stalled
-// for longer than options.patience, a throttle that stays, replicas without a place), with the reason;
-// unavailable, timed_out, failed before anything was changed.
+// Errors: usage (the plan is refused; a broker to keep is not up and holds nothing); partial (stopped,
+// stalled for longer than options.patience, a throttle that stays, replicas without a place), with the
+// reason; unavailable, timed_out, failed before anything was changed.
 Result<Outcome> rebalance(const Surroundings& surroundings, const Options& options);
 
 // What stands against rebalance() as the cluster is now, with the numbers: more replicas than brokers that

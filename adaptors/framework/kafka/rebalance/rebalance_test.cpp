@@ -128,8 +128,8 @@ TEST_F(KafkaRebalance, ABrokerToKeepThatIsDownKeepsWhatIsListedThere) {
   EXPECT_TRUE(cluster_.holds(2));
 }
 
-// Its node's time is almost over, and another broker is down: nobody waits for that one, and what has no place
-// is no reason to leave all else where it is.
+// Its node's time is almost over, and another broker is down: nobody waits for that one, and what has no
+// place is no reason to leave all else where it is.
 TEST_F(KafkaRebalance, AsFarAsPossibleMovesAtOnceWhatHasAPlace) {
   cluster_.up = {1, 3, 4};
   cluster_.add("wide", 0, {3, 4, 1}, 10);

@@ -32,10 +32,11 @@ Result<std::string> run_ready(const std::vector<std::string>& words);
 Result<std::string> run_topic(const std::vector<std::string>& words);
 
 // rebalance --config FILE [--keep IDS] [--drain IDS] [--throttle RATE|auto|none] [--no-unregister]
-// [--as-far-as-possible] [--timeout T] [--json] [--check]  Brings replicas, leaders and bytes into balance over the brokers to keep (default:
-// all that are up) and empties those to drain; see rebalance/rebalance.hpp.  T is the time without progress
-// after which it gives up (default 2m).  Progress on standard error, and with --json as objects on lines of
-// standard output.  Errors: usage; partial (stalled, stopped by a signal); failed, timed_out, unavailable.
+// [--as-far-as-possible] [--timeout T] [--json] [--check]  Brings replicas, leaders and bytes into balance
+// over the brokers to keep (default: all that are up) and empties those to drain; see
+// rebalance/rebalance.hpp.  T is the time without progress after which it gives up (default 2m).  Progress on
+// standard error, and with --json as objects on lines of standard output.  Errors: usage; partial (stalled,
+// stopped by a signal); failed, timed_out, unavailable.
 Result<std::string> run_rebalance(const std::vector<std::string>& words);
 
 // unregister --config FILE --broker ID [--timeout 30s], of a broker that was stopped; one that is not
