@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "adaptors/framework/kafka/reassign/load.hpp"
+#include "pilot/base/contains.hpp"
 
 namespace pilot::adaptors::kafka::reassign {
 
@@ -46,14 +47,21 @@ double square(double x) {
   return x * x;
 }
 
-// The replica nearest to the wanted size that one of the fullest can give.
-std::optional<Choice> for_receiver(const Load& load, BrokerAt to, double wanted) {
+struct Wanted {
+  double bytes;
+  double leader_costs;  // that much worse is a replica that leads
+};
+
+// The replica that fits best of those that one of the fullest can give, and none that was just filled.
+std::optional<Choice> for_receiver(const Load& load, BrokerAt to, const Wanted& wanted,
+                                   const std::vector<BrokerAt>& filled) {
   std::optional<Choice> best;
   double least = std::numeric_limits<double>::max();
   for (const BrokerAt from : extremes(load, 1)) {
-    if (from == to) continue;
+    if (from == to || contains(filled, from)) continue;
     for (const auto& place : load.held(from)) {
-      const double cost = std::abs(load.bytes_of(place.partition) - wanted);
+      const double misfit = std::abs(load.bytes_of(place.partition) - wanted.bytes);
+      const double cost = place.position == 0 ? wanted.leader_costs * misfit + 1e-9 : misfit;
       const Choice choice{place.partition, from, to};
       if (cost >= least || !allowed(load, choice) || load.change(choice.partition, from, to) > -1e-9)
         continue;
@@ -87,14 +95,15 @@ void take(Load& load, const Choice& choice) {
 }
 
 // Replicas and bytes run out together when each replica has the size that is lacking per replica.
-void fill(Load& load, BrokerAt to) {
+// `leader_costs`: the last ones have to fit, whatever they are.
+void fill(Load& load, BrokerAt to, const std::vector<BrokerAt>& filled, double leader_costs = 1) {
   constexpr double enough = 0.01;
   while (true) {
     const double bytes = load.any_bytes() ? std::max(0.0, 1 - load.bytes(to)) : 0;
     const double replicas = std::max(0.0, 1 - load.replicas(to));
     if (bytes <= enough && replicas <= 5 * enough) return;
     const double pieces = std::max(1.0, replicas / load.one_replica());
-    const auto choice = for_receiver(load, to, bytes / pieces);
+    const auto choice = for_receiver(load, to, {bytes / pieces, pieces > 3 ? leader_costs : 1}, filled);
     if (!choice) return;
     take(load, *choice);
   }
@@ -116,31 +125,54 @@ std::vector<BrokerAt> by_load(const Load& load) {
   return order;
 }
 
+bool overfull(const Load& load, BrokerAt broker, double tolerance) {
+  return load.bytes(broker) > 1 + tolerance || load.replicas(broker) > 1 + tolerance;
+}
+
 void relieve(Load& load, BrokerAt from, double tolerance) {
-  while (load.bytes(from) > 1 + tolerance || load.replicas(from) > 1 + tolerance) {
+  while (overfull(load, from, tolerance)) {
     const auto choice = for_donor(load, from, std::max(0.0, load.bytes(from) - 1 - tolerance));
     if (!choice) return;
     take(load, *choice);
   }
 }
 
-}  // namespace
+// What a plan without new brokers would find to do.
+std::ptrdiff_t uneven(const Load& load, double tolerance) {
+  const auto order = by_load(load);
+  return std::count_if(order.begin(), order.end(), [&](BrokerAt broker) {
+    return starved(load, broker, 1 - tolerance) || overfull(load, broker, tolerance);
+  });
+}
 
-bool fill_new(Load& load) {
+bool fill_those_that_are_new(Load& load, double leader_costs) {
   constexpr double new_below = 0.5;
-  bool any = false;
+  std::vector<BrokerAt> filled;
   for (const BrokerAt broker : by_load(load)) {
     if (!starved(load, broker, new_below)) continue;
-    any = true;
-    fill(load, broker);
+    fill(load, broker, filled, leader_costs);
+    filled.push_back(broker);
   }
-  return any;
+  return !filled.empty();
+}
+
+}  // namespace
+
+// Of replicas that fit alike one that follows: a leader that goes is a change for its clients while data are
+// on the way, and leaders come by the order of the lists (leaders.cpp), at the end.  Unless they fit worse:
+// the next plan would find something to move.
+bool fill_new(Load& load, double tolerance) {
+  Load by_followers = load;
+  if (!fill_those_that_are_new(load, 1)) return false;
+  fill_those_that_are_new(by_followers, 1.2);
+  if (uneven(by_followers, tolerance) <= uneven(load, tolerance)) load = std::move(by_followers);
+  return true;
 }
 
 void fill_and_relieve(Load& load, double tolerance) {
   auto order = by_load(load);
   for (const BrokerAt broker : order) {
-    if (starved(load, broker, 1 - tolerance)) fill(load, broker);
+    if (starved(load, broker, 1 - tolerance)) fill(load, broker, {});
   }
   std::reverse(order.begin(), order.end());
   for (const BrokerAt broker : order) relieve(load, broker, tolerance);

@@ -70,7 +70,7 @@ class Load {
 // The steps of a plan; see plan().
 Result<void> drain(Load& load, const std::vector<Broker>& brokers);
 std::size_t drain_as_far_as_possible(Load& load);  // the replicas that found no place
-bool fill_new(Load& load);                         // whether there were new ones
+bool fill_new(Load& load, double tolerance);       // whether there were new ones
 void fill_and_relieve(Load& load, double tolerance);
 void spread_leaders(Load& load);
 

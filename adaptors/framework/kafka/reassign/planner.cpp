@@ -86,7 +86,7 @@ Result<Plan> plan(std::vector<Broker> brokers, std::vector<Partition> partitions
   if (wish.balance) {
     const bool draining = std::any_of(brokers.begin(), brokers.end(),
                                       [](const Broker& broker) { return broker.role == Role::drain; });
-    if (!fill_new(load) && !draining) fill_and_relieve(load, wish.tolerance);
+    if (!fill_new(load, wish.tolerance) && !draining) fill_and_relieve(load, wish.tolerance);
     spread_leaders(load);
   }
   for (Load::PartitionAt at = 0; at < partitions.size(); ++at) {

@@ -11,6 +11,7 @@
 namespace pilot::adaptors::kafka::reassign {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -217,6 +218,28 @@ TEST(Planner, LeadersAreSpreadWithoutMoving) {
   const auto made = plan(three(), partitions).value();
   EXPECT_EQ(made.moved.count, 0u);
   for (const auto& [id, what] : held(after({three(), partitions}, made))) EXPECT_EQ(what.leaders, 3) << id;
+}
+
+// A leader that goes is a change for its producers in the middle of the move.
+TEST(Planner, ANewBrokerIsFilledWithReplicasThatFollow) {
+  std::vector<Partition> partitions;
+  for (int i = 0; i < 24; ++i)
+    partitions.push_back({"t",
+                          i,
+                          {i % 3 + 1, (i + 1) % 3 + 1, (i + 2) % 3 + 1},
+                          Bytes{static_cast<std::uint64_t>(1000 + i % 7)}});
+  auto brokers = three();
+  brokers.push_back({4, ""});
+  const auto made = plan(brokers, partitions).value();
+  int to_new = 0;
+  for (const auto& move : made.moves) {
+    if (move.added().empty()) continue;
+    ++to_new;
+    EXPECT_THAT(move.to, Contains(move.from.front())) << "partition " << move.index;
+  }
+  EXPECT_NEAR(to_new, 18, 1);
+  for (const auto& [id, what] : held(after({brokers, partitions}, made)))
+    EXPECT_NEAR(what.leaders, 6, 1) << id;
 }
 
 // Of four brokers one is down, and one goes whatever is left on it.
