@@ -156,12 +156,15 @@ struct ServiceRunner::Impl {
   void probe_process() {
     auto readiness = complete(record.spec.ready, context);
     if (readiness.has_error()) return give_up(readiness.error().text());
+    if (may_be_stuck()) readiness.value().deadline = *record.spec.ready.first_deadline;
     probe.emplace(loop, std::move(readiness).value(), [this](const Result<void>& result) {
       probe.reset();
       if (result.has_error()) return give_up(result.error().text());
       enter(ServicePhase::ready);
     });
   }
+
+  bool may_be_stuck() const { return record.starts == 1 && record.spec.ready.first_deadline; }
 
   void give_up(std::string cause) {
     giving_up_cause = std::move(cause);
@@ -176,6 +179,8 @@ struct ServiceRunner::Impl {
     const bool unexpected = record.phase != ServicePhase::stopping && giving_up_cause.empty();
     if (unexpected && (!context.restart_wanted || context.restart_wanted(status)))
       return start_again_or_fail(to_string(status));
+    if (!giving_up_cause.empty() && record.phase != ServicePhase::stopping && may_be_stuck())
+      return start_again_or_fail(std::exchange(giving_up_cause, {}));
     // What it has started may outlive it.
     sweep_then([this, status] {
       if (record.phase == ServicePhase::stopping) return enter_stopped();

@@ -185,6 +185,19 @@ TEST_F(ServiceRunnerTest, that_never_becomes_ready_is_stopped_and_failed_with_th
   EXPECT_TRUE(left().empty());
 }
 
+TEST_F(ServiceRunnerTest, whose_first_start_is_stuck_is_started_once_more) {
+  record_.spec.command = shell("echo run >> runs; exec sleep 300");
+  record_.spec.ready.probe =
+      model::CommandProbe{shell("echo no leader yet >&2; test $(wc -l < runs) -ge 2"), 10s};
+  record_.spec.ready.deadline = 10s;
+  record_.spec.ready.first_deadline = 200ms;
+  runner().start();
+  ASSERT_TRUE(reaches(ServicePhase::ready));
+  EXPECT_EQ(content(folder_.path() / "runs"), "run\nrun\n");
+  EXPECT_EQ(runner().record().report().restarts, 1);
+  stop();
+}
+
 TEST_F(ServiceRunnerTest, an_unexpected_end_is_repaired_at_most_so_often) {
   record_.spec.command = shell("echo run >> runs; echo last words; exit 3");
   runner().start();

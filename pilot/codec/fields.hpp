@@ -59,6 +59,7 @@ void fields(A& a, Like<model::CommandProbe> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::Readiness> auto& v) {
   a("probe", v.probe), a("interval", v.interval), a("deadline", v.deadline);
+  a("first_deadline", v.first_deadline);
 }
 template <typename A>
 void fields(A& a, Like<model::StopPolicy> auto& v) {

@@ -62,6 +62,7 @@ struct Readiness {
   std::variant<std::monostate, TcpProbe, CommandProbe> probe;  // monostate: ready once it runs
   Duration interval = std::chrono::milliseconds(100);
   Duration deadline = std::chrono::seconds(90);
+  std::optional<Duration> first_deadline;  // a first start that takes longer is stuck, and is made once more
   bool operator==(const Readiness&) const = default;
 };
 

@@ -161,6 +161,9 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   // it knows is written and synced.
   if (!broker && cluster.placement.controllers.size() > 1) spec.stop.grace = 2s;
   if (broker) {
+    // Seen once in some hundred starts: it never hears of a controller, and does so when it is started again.
+    // One that opens old data may have to recover them.
+    if (!server.reopened) spec.ready.first_deadline = input.spec.ready_timeout / 3;
     const auto probe_config = server.folder + "/probe.properties";
     spec.files.push_back({probe_config, librdkafka_properties(cluster, server.folder + "/ca.pem"), 0600});
     spec.ready.probe = ready_probe(input, probe_config, server, {server.id});
