@@ -21,6 +21,8 @@ bytes() {
 }
 difference() { echo $(($(bytes "$1" one) - $(bytes "$1" two))) | tr -d -; }
 sum() { echo $(($(bytes "$1" one) + $(bytes "$1" two))); }
+# Who hears of two topics at once makes them in any order.
+both_have() { [ "$(find "$WORK/one" "$WORK/two" -type d -name "$1-0" | wc -l)" = 2 ]; }
 # even BROKER: they differ by at most 20 % of what each has on average.
 even() { [ $(($(difference "$1") * 10)) -le "$(sum "$1")" ]; }
 
@@ -29,7 +31,9 @@ even() { [ $(($(difference "$1") * 10)) -le "$(sum "$1")" ]; }
 # Kafka goes by the number of partitions: what is made in turn goes into the one folder and into the other.
 for i in 1 2 3 4 5 6; do
   tool topic create "scans$i" --partitions 1 --replicas 2 >/dev/null
+  within 20 "both brokers have it" both_have "scans$i"
   tool topic create "empty$i" --partitions 1 --replicas 2 >/dev/null
+  within 20 "both brokers have it" both_have "empty$i"
   check "40 messages are acknowledged" test "$(send "scans$i" max | json "d['acked']")" = 40
 done
 for broker in 1 2; do
