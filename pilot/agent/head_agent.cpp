@@ -283,6 +283,15 @@ struct HeadAgent::Impl {
         });
   }
 
+  void act(const FindJob& wanted) {
+    batch.call(
+        core->state(), wanted.allocation,
+        [](plugin::BatchAdaptor& system, const BatchJob& job) { return system.job_of(job.request); },
+        [this, id = wanted.allocation](const Result<std::string>& job) {
+          perform(core->job_found(id, job));
+        });
+  }
+
   void act(const GiveBack& wanted) {
     batch.call(
         core->state(), wanted.allocation,

@@ -91,6 +91,8 @@ class HeadCore {
   HeadOutput checked(const std::string& framework, const Result<DataReport>& report);
   // What the batch system says of an allocation's job.
   HeadOutput job_seen(const std::string& allocation, const Result<plugin::AllocationStatus>& result);
+  // The job that was submitted for an allocation, or an empty text.
+  HeadOutput job_found(const std::string& allocation, const Result<std::string>& job);
   HeadOutput given_back(const std::string& allocation, const Result<void>& result);
   // An agent on the head's own machine has ended: its silence need not be waited for.
   HeadOutput agent_ended(const std::string& node, const model::ProcessIdentity& agent);
@@ -280,6 +282,7 @@ class HeadCore {
   struct Look {
     SteadyTime next{}, tell{};
     bool under_way = false;
+    std::optional<SteadyTime> none_since;  // the batch system knows no job of it
   };
   std::map<std::string, Look> looks_;   // at extensions that wait, by allocation
   std::map<std::string, Bytes> held_;   // by service, as of the last check

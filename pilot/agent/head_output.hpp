@@ -125,9 +125,15 @@ struct CheckCluster {
   model::Command command;
 };
 
-using Effect =
-    std::variant<PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent, AdmitNodes, MoveData,
-                 RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase, LookAtJob, CheckCluster, Finish>;
+// Look for the job of an allocation whose submitter did not say which it is; answered by
+// HeadCore::job_found().
+struct FindJob {
+  std::string allocation;
+};
+
+using Effect = std::variant<FindJob, PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent,
+                            AdmitNodes, MoveData, RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase,
+                            LookAtJob, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

@@ -65,6 +65,38 @@ TEST_F(HeadQueueTest, a_job_that_ended_in_the_queue_ends_the_extension) {
   EXPECT_THAT(effects<LookAtJob>(), IsEmpty());
 }
 
+// Whoever wanted it was killed between the wish and the job's id, or never heard whether it was taken.
+TEST_F(HeadQueueTest, a_job_that_nobody_told_of_is_looked_for) {
+  const auto request = [&] {
+    receive("client", model::ExtendPilot{1, std::nullopt, true});
+    take(core_->admitted(ok()));
+    effects<FindJob>();
+  };
+  request();
+  pass_by(29s);
+  EXPECT_THAT(effects<FindJob>(), IsEmpty()) << "it may just be slow";
+  pass_by(2s);
+  auto looks = effects<FindJob>();
+  ASSERT_THAT(looks, SizeIs(1));
+  EXPECT_EQ(looks[0].allocation, "a2");
+  take(core_->job_found("a2", make_error(ErrorCode::unavailable, "squeue does not answer")));
+  take(core_->job_found("a2", std::string("job-9")));
+  EXPECT_EQ(core_->state().allocations.at("a2").job_id, "job-9");
+  receive("client", model::ExtensionSubmitted{"a2", "job-9"});
+  EXPECT_EQ(core_->state().allocations.at("a2").phase, AllocationPhase::pending) << "as it was told at last";
+
+  request();
+  for (int i = 0; i < 20; ++i) {
+    pass_by(10s);
+    if (!effects<FindJob>().empty()) take(core_->job_found("a3", std::string()));
+    if (i == 6) {
+      EXPECT_EQ(core_->state().allocations.at("a3").phase, AllocationPhase::pending);
+    }
+  }
+  EXPECT_EQ(core_->state().allocations.at("a3").phase, AllocationPhase::ended);
+  EXPECT_EQ(core_->state().allocations.at("a3").reason, "nobody has asked for its nodes");
+}
+
 TEST_F(HeadQueueTest, a_throttle_that_was_wished_is_that_of_the_move) {
   auto info = node("node-3");
   info.allocation = "a1";

@@ -149,6 +149,16 @@ Result<std::string> extend_pilot(const Context& context, RunningPilot& pilot, co
   request.first_node = planned.first_node;
   const auto job = submit(*adaptor, request);
   if (job.has_error()) {
+    const auto code = job.error().code;
+    if (code == ErrorCode::unavailable ||
+        code == ErrorCode::timed_out) {  // it may have been taken all the same
+      auto unknown = job.error().while_doing(doing);
+      unknown.hint = fmt::format(
+          "whether it was submitted is not known: the head agent looks for it, and 'pilot "
+          "status {}' shows what becomes of {}",
+          pilot.folder().name(), planned.allocation);
+      return unknown;
+    }
     (void)pilot.ask(model::ExtensionRefused{planned.allocation, job.error().message}, head_answers_within);
     return job.error().while_doing(doing);
   }

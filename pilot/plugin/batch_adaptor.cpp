@@ -5,6 +5,10 @@
 namespace pilot::plugin {
 
 // Most systems can't.
+Result<std::string> BatchAdaptor::job_of(const AllocationRequest&) {
+  return std::string();
+}
+
 Result<void> BatchAdaptor::can_grow(const AllocationRequest&) {
   return make_error(ErrorCode::usage,
                     fmt::format("the resource '{}' can't make a running job bigger", name()),

@@ -46,6 +46,11 @@ class BatchAdaptor {
   // Asks for the nodes and returns the system's name for the job.  Errors: usage (refused), unavailable.
   virtual Result<std::string> submit(const AllocationRequest& request) = 0;
 
+  // The system's name for what was submitted for this request, since its submitter may have died before it
+  // could say so, or never have heard; it may be over by now.  Empty when there is none, as by default.
+  // Errors: unavailable, timed_out.
+  virtual Result<std::string> job_of(const AllocationRequest& request);
+
   // One status per id, in the ids' order; a job that the system does not know is `unknown`, never `ended`.
   virtual Result<std::vector<AllocationStatus>> poll(const AllocationRequest& request,
                                                      const std::vector<std::string>& job_ids) = 0;

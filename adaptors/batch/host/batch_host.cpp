@@ -308,6 +308,11 @@ plugin::AllocationStatus BatchHost::conclude(const AllocationRequest& request, c
   return status;
 }
 
+Result<std::string> BatchHost::job_of(const AllocationRequest& request) {
+  PILOT_TRY(const auto jobs, find(request));
+  return jobs.empty() ? std::string() : jobs.back();
+}
+
 Result<std::vector<plugin::AllocationStatus>> BatchHost::poll(const AllocationRequest& request,
                                                               const std::vector<std::string>& job_ids) {
   const auto path = jobs_file(request, dialect_->name());

@@ -43,6 +43,7 @@ class BatchHost final : public plugin::BatchAdaptor {
   Result<std::vector<std::string>> validate(const plugin::AllocationRequest& request) override;
   Result<std::string> render(const plugin::AllocationRequest& request) const override;
   Result<std::string> submit(const plugin::AllocationRequest& request) override;
+  Result<std::string> job_of(const plugin::AllocationRequest& request) override;
   Result<std::vector<plugin::AllocationStatus>> poll(const plugin::AllocationRequest& request,
                                                      const std::vector<std::string>& job_ids) override;
   Result<void> cancel(const plugin::AllocationRequest& request, const std::string& job_id) override;

@@ -250,6 +250,13 @@ Result<std::string> LocalAdaptor::submit(const AllocationRequest& request) {
   return started.error().while_doing("starting the node agents");
 }
 
+Result<std::string> LocalAdaptor::job_of(const AllocationRequest& request) {
+  const auto record = read_record(record_path(request.pilot_dir, request.allocation));
+  if (record.has_value()) return record.value().cancelled ? std::string() : record.value().job_id;
+  if (record.error().code == ErrorCode::not_found) return std::string();
+  return record.error();
+}
+
 Result<std::vector<plugin::AllocationStatus>> LocalAdaptor::poll(const AllocationRequest& request,
                                                                  const std::vector<std::string>& job_ids) {
   std::vector<plugin::AllocationStatus> statuses;

@@ -208,6 +208,14 @@ TEST_P(BatchContract, OneAgentPerNodeAndNothingAfterwards) {
   EXPECT_TRUE(adaptor->cancel(three, job).has_value()) << "it can be repeated";
 }
 
+TEST_P(BatchContract, AJobWhoseSubmitterDiedIsFound) {
+  const auto two = request(2);
+  EXPECT_EQ(adaptor->job_of(two).value(), "");
+  const auto job = submit(two);
+  EXPECT_EQ(adaptor->job_of(two).value(), job);
+  EXPECT_EQ(adaptor->job_of(request(1)).value(), "") << "it is somebody else's";
+}
+
 TEST_P(BatchContract, AJobThatNobodyKnowsIsUnknown) {
   const auto one = request(1);
   const std::string strange = GetParam() == "pbs" ? "4711.elsewhere" : "4711";
