@@ -226,6 +226,28 @@ TEST_F(KafkaTransport, ABrokerThatComesBackLosesNothing) {
   EXPECT_EQ(receive_until(*consumer, 30, all).size(), 30U);
 }
 
+// A broker that has not heard of a new topic yet says that there is none.
+TEST_F(KafkaTransport, ATopicThatABrokerDoesNotKnowYetIsWaitedFor) {
+  auto config = cluster.config();
+  config.properties["topic.metadata.refresh.interval.ms"] = "20";
+  auto producer = make_producer(config, {.topic = "frames"}).value();
+  ASSERT_TRUE(producer->send(make_buffer(5000, 0), "0", 0).value());
+  ASSERT_TRUE(producer->flush(10s));
+  cluster.deny_topic("frames", RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  const pilot::Deadline refused(pilot::system_clock(), 10s);
+  int sent = 1;
+  while (producer->send(make_buffer(5000, sent), std::to_string(sent), static_cast<std::uint64_t>(sent))
+             .value()) {
+    ++sent;
+    producer->poll(5ms);
+    ASSERT_FALSE(refused.passed()) << "it was never denied";
+  }
+  cluster.deny_topic("frames", 0);
+  send_all(*producer, 4);
+  EXPECT_EQ(producer->counts().acked, static_cast<std::uint64_t>(sent) + 4);
+  EXPECT_EQ(producer->counts().failed, 0U);
+}
+
 TEST_F(KafkaTransport, RetriesWhatIsWorthRetrying) {
   const auto producer = producer_for(cluster);
   cluster.fail_produce(RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS, 3);

@@ -41,6 +41,10 @@ void MockCluster::fail_produce(int code, int count) {
   rd_kafka_mock_push_request_errors_array(impl_->cluster, produce_request, codes.size(), codes.data());
 }
 
+void MockCluster::deny_topic(const std::string& name, int code) {
+  rd_kafka_mock_topic_set_error(impl_->cluster, name.c_str(), static_cast<rd_kafka_resp_err_t>(code));
+}
+
 void MockCluster::set_broker_down(int id) {
   rd_kafka_mock_broker_set_down(impl_->cluster, id);
 }

@@ -20,6 +20,9 @@ class MockCluster {
   // The next `count` produce requests are answered with librdkafka's error code `code`.
   void fail_produce(int code, int count);
 
+  // From now on brokers answer questions about it with librdkafka's error code `code`; 0 ends that.
+  void deny_topic(const std::string& name, int code);
+
   void set_broker_down(int id);
   void set_broker_up(int id);
 
