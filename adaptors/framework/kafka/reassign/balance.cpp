@@ -137,10 +137,10 @@ void relieve(Load& load, BrokerAt from, double tolerance) {
   }
 }
 
-// What a plan without new brokers would find to do.
-std::ptrdiff_t uneven(const Load& load, double tolerance) {
+// A plan without new brokers finds nothing to do.
+bool is_even(const Load& load, double tolerance) {
   const auto order = by_load(load);
-  return std::count_if(order.begin(), order.end(), [&](BrokerAt broker) {
+  return std::none_of(order.begin(), order.end(), [&](BrokerAt broker) {
     return starved(load, broker, 1 - tolerance) || overfull(load, broker, tolerance);
   });
 }
@@ -159,13 +159,13 @@ bool fill_those_that_are_new(Load& load, double leader_costs) {
 }  // namespace
 
 // Of replicas that fit alike one that follows: a leader that goes is a change for its clients while data are
-// on the way, and leaders come by the order of the lists (leaders.cpp), at the end.  Unless they fit worse:
-// the next plan would find something to move.
+// on the way, and leaders come by the order of the lists (leaders.cpp), at the end.  But not when brokers
+// were then less even than half of the tolerance: the next plan would soon find something to move.
 bool fill_new(Load& load, double tolerance) {
   Load by_followers = load;
   if (!fill_those_that_are_new(load, 1)) return false;
   fill_those_that_are_new(by_followers, 1.2);
-  if (uneven(by_followers, tolerance) <= uneven(load, tolerance)) load = std::move(by_followers);
+  if (is_even(by_followers, tolerance / 2)) load = std::move(by_followers);
   return true;
 }
 
