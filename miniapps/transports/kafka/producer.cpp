@@ -103,7 +103,7 @@ class KafkaProducer final : public Producer {
     }
     --counts_.queued;
     if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-      unknown_since_.reset();
+      if (unsent_.empty()) unknown_since_.reset();  // else look_again() still has to send them
       ++counts_.acked;
       counts_.acked_bytes += message.len;
       return;
@@ -146,12 +146,13 @@ class KafkaProducer final : public Producer {
   void look_again() {
     const auto now = pilot::system_clock().steady();
     if (now < look_at_) return;
+    const auto since = *unknown_since_;  // reports that come meanwhile may end it
     look_at_ = now + std::chrono::milliseconds(100);
     if (!client_->partitions(topic_, std::chrono::seconds(1))) return;
     auto unsent = std::exchange(unsent_, {});
     for (auto& message : unsent)
       if (produce(message) != RD_KAFKA_RESP_ERR_NO_ERROR) unsent_.push_back(std::move(message));
-    if (unsent_.empty() || now - *unknown_since_ < delivery_timeout_) return;
+    if (unsent_.empty() || now - since < delivery_timeout_) return;
     counts_.queued -= unsent_.size();
     counts_.failed += std::exchange(unsent_, {}).size();
     if (!failure_)
