@@ -1,4 +1,5 @@
-"""shellcheck finds nothing in the shell scripts."""
+"""shellcheck finds nothing in the shell scripts, and no pipe ends in `grep -q`: that leaves at its first hit, which
+ends who still writes by SIGPIPE, and under pipefail the hit is told as a miss."""
 
 import json
 import re
@@ -7,7 +8,9 @@ import subprocess
 from .tree import Finding, need
 
 NAME = "shell"
-PURPOSE = "shellcheck finds nothing in the shell scripts"
+PURPOSE = "shellcheck finds nothing in the shell scripts; no pipe ends in grep -q"
+
+PIPE_INTO_QUIET_GREP = re.compile(r"\|\s*grep\s+(-\S+\s+)*-\w*q")
 
 
 def run(tree):
@@ -21,4 +24,8 @@ def run(tree):
     if done.returncode > 1:
         return [Finding("", 0, f"shellcheck: {done.stderr.strip()}")]
     return [Finding(hit["file"], hit["line"], f"SC{hit['code']}: {hit['message']}")
-            for hit in json.loads(done.stdout) if hit["level"] != "style"]
+            for hit in json.loads(done.stdout) if hit["level"] != "style"] + [
+                Finding(script, number, "a pipe ends in grep -q: under pipefail its hit may be told as a miss; "
+                                        "write grep -q ... <(command)")
+                for script in scripts for number, line in enumerate(tree.text(script).splitlines(), 1)
+                if PIPE_INTO_QUIET_GREP.search(line)]

@@ -15,7 +15,7 @@ say "ok: no secret is refused: $(head -1 refused)"
 secret=$(sed -n 's/^sasl.password=//p' "$PILOT_KAFKA_CONFIG")
 check "the secret has 256 bits" test "${#secret}" -ge 64
 for entry in /proc/[0-9]*/cmdline; do
-  if tr '\0' ' ' 2>/dev/null <"$entry" | grep -v grep | grep -q "$secret"; then fail "the secret is in the command line of $entry"; fi
+  if grep -qaF "$secret" <(grep -zv grep "$entry" 2>/dev/null); then fail "the secret is in the command line of $entry"; fi
 done
 say "ok: it is in no command line"
 check "it is in no log or event" test -z "$(grep -rl "$secret" "$PILOT_HOME"/pilots/demo/logs "$PILOT_HOME"/pilots/demo/events.jsonl || true)"

@@ -9,7 +9,7 @@ refuses 2 "it runs in none" pilot start x --resource allocation -N 1
 cp "$source_folder/examples/slurm-job.sh" "$WORK/job.sh"
 chmod 755 "$WORK/job.sh"
 job=$(as_user sh -c "MESSAGES=32 sbatch --parsable --output=job.log '$WORK/job.sh'")
-job_is_over() { as_user squeue --noheader --states=all --jobs="$job" -o %T | grep -qE 'COMPLETED|FAILED|CANCELLED|TIMEOUT'; }
+job_is_over() { grep -qE 'COMPLETED|FAILED|CANCELLED|TIMEOUT' <(as_user squeue --noheader --states=all --jobs="$job" -o %T); }
 within 150 "the job ends" job_is_over
 cat "$user_home/job.log"
 check "well" test "$(as_user squeue --noheader --states=all --jobs="$job" -o %T)" = COMPLETED

@@ -35,7 +35,7 @@ check "it is opened again, with a small disk for one broker" pilot start --from 
 miniapp source light --pilot demo --phantom shepp-logan --size 512 --angles 80 --slices 64 --rate 40/s --count 200 --progress none --json \
   >source.json 2>source.err &
 source=$!
-full() { pilot status demo --json | json "[s['reason'] + s['state'] for s in d['services'] if s['id'] == 'kafka/broker-3'][0]" | grep -qE "disk|waiting|failed|No space"; }
+full() { grep -qE "disk|waiting|failed|No space" <(status_of demo "[s['reason'] + s['state'] for s in d['services'] if s['id'] == 'kafka/broker-3'][0]"); }
 within 120 "the full disk ends its broker" full
 says_why() { grep -qi "no space left on device" "$PILOT_HOME/pilots/demo/logs/kafka/broker-3.log"; }
 check "whose log says why" says_why

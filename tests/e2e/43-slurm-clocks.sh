@@ -44,7 +44,7 @@ lines="case \$(hostname) in node02) CLOCK_SHIFT=1800 ;; node03) CLOCK_SHIFT=-180
 # off NODE SECONDS: about so much (a busy machine's messages are late)
 off() { [ "$(status_of demo "[abs(n['clock_ahead_s'] - ($2)) <= 15 for n in d['nodes'] if n['id'] == '$1'][0]" 2>/dev/null)" = True ]; }
 reason_of() { status_of demo "[n['reason'] for n in d['nodes'] if n['id'] == '$1'][0]"; }
-says() { pilot events demo | grep -qF "$1"; }
+says() { grep -qF "$1" <(pilot events demo); }
 
 check "a pilot starts" pilot start demo --resource slurm -N 3 -t 20m --framework kafka --option kafka.controllers=3 \
   --batch "prologue=$lines"

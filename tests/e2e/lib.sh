@@ -96,8 +96,8 @@ processes_of_this_test() {
   for entry in /proc/[0-9]*; do
     local pid=${entry#/proc/}
     if [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ]; then continue; fi
-    if tr '\0' '\n' 2>/dev/null <"$entry/environ" | grep -q "^PILOT_HOME=$WORK/home$" &&
-      tr '\0' ' ' <"$entry/cmdline" 2>/dev/null | grep -qE "pilot-agent|java|miniapp|pilot-kafka"; then
+    if grep -qzxF "PILOT_HOME=$WORK/home" "$entry/environ" 2>/dev/null &&
+      grep -qaE "pilot-agent|java|miniapp|pilot-kafka" "$entry/cmdline" 2>/dev/null; then
       echo "$pid $(tr '\0' ' ' <"$entry/cmdline" | cut -c1-160)"
     fi
   done

@@ -156,7 +156,7 @@ guard_node() {
 agent_runs() {
   local pid
   pid=$(cat "$1" 2>/dev/null) || return 1
-  tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF "PILOT_AGENT_OF=$pilot_id"
+  grep -qzxF "PILOT_AGENT_OF=$pilot_id" "/proc/$pid/environ" 2>/dev/null
 }
 
 # keep_agent_running PIDFILE COMMAND...: again after a crash, not after it has ended by itself.  Shares

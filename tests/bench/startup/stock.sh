@@ -109,7 +109,7 @@ stop() {
     [ -s "$file" ] || continue
     pid=$(cat "$file")
     # Ours only: a pid may have been given to somebody else.
-    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "${file%.pid}.properties" || continue
+    grep -qzxF "${file%.pid}.properties" "/proc/$pid/cmdline" 2>/dev/null || continue
     kill "-$1" "$pid"
     tail --pid="$pid" -f /dev/null
   done

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <ranges>
 #include <string>
 #include <thread>
 
@@ -218,18 +221,28 @@ TEST_F(AgentProcessesTest, logs_of_agents_that_have_grown_long_are_cut) {
   }
 }
 
+// Other work of the machine makes a moment look busier than it is: the quietest of some counts.
 TEST_F(AgentProcessesTest, idle_agents_are_small_and_quiet) {
   ASSERT_TRUE(is_ready());
-  std::map<pid_t, Duration> before;
-  for (const auto& process : agents()) before[process.pid] = cpu_time(process.pid);
-  ASSERT_EQ(before.size(), 4U) << "three node agents and the head";
   constexpr Duration window = 4s;  // of measurement
-  std::this_thread::sleep_for(window);
-  for (const auto& [pid, used] : before) {
-    const double share = std::chrono::duration<double>(cpu_time(pid) - used) / window;
+  constexpr double most = 0.01;    // of a core
+  std::map<pid_t, double> shares;
+  for (const auto& process : agents()) shares[process.pid] = 1;
+  ASSERT_EQ(shares.size(), 4U) << "three node agents and the head";
+  const auto too_busy = [&] {
+    return std::ranges::any_of(std::views::values(shares), [](double s) { return s > most; });
+  };
+  for (int windows = 0; windows < 5 && too_busy(); ++windows) {
+    std::map<pid_t, Duration> before;
+    for (const auto& [pid, share] : shares) before[pid] = cpu_time(pid);
+    std::this_thread::sleep_for(window);
+    for (auto& [pid, share] : shares)
+      share = std::min(share, std::chrono::duration<double>(cpu_time(pid) - before[pid]) / window);
+  }
+  for (const auto& [pid, share] : shares) {
     RecordProperty("percent_of_a_core_" + std::to_string(pid), std::to_string(100 * share));
     RecordProperty("resident_kb_" + std::to_string(pid), std::to_string(resident_kilobytes(pid)));
-    EXPECT_LE(share, 0.01) << pid;
+    EXPECT_LE(share, most) << pid;
     EXPECT_LE(resident_kilobytes(pid), 20 * 1024) << pid;
     EXPECT_GT(resident_kilobytes(pid), 0) << pid;
   }

@@ -161,6 +161,13 @@ class Others(GateCase):
             return line + 1
         self.expect_new("shell", "scripts/planted.sh", "SC2086", plant)
 
+    def test_a_hit_that_may_be_told_as_a_miss(self):
+        def plant():
+            line = self.plant("scripts/planted.sh", "#!/bin/bash\nset -o pipefail\nseq 100000 | grep -qF 1\n")
+            os.chmod(self.tree / "scripts/planted.sh", stat.S_IRWXU)
+            return line + 2
+        self.expect_new("shell", "scripts/planted.sh", "a pipe ends in grep -q", plant)
+
     def only(self, path, text):
         """Reduces the copy to one source that a compile database names; returns the options for it."""
         for folder in ("pilot", "adaptors", "miniapps", "tests"):
