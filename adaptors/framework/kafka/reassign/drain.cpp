@@ -78,23 +78,16 @@ Error no_room(const Load& load, const Drained& replica, const std::vector<Broker
 
 }  // namespace
 
-Result<void> drain(Load& load, const std::vector<Broker>& brokers) {
+Result<std::size_t> drain(Load& load, const std::vector<Broker>& brokers, bool as_far_as_possible) {
+  std::size_t without_place = 0;
   const auto all = drained_replicas(load);
   for (const auto& replica : all) {
-    const auto to = best_place(load, replica);
-    if (!to) return no_room(load, replica, brokers, in_all(all, load, brokers));
-    load.move(replica.partition, replica.from, *to);
-  }
-  return ok();
-}
-
-std::size_t drain_as_far_as_possible(Load& load) {
-  std::size_t without_place = 0;
-  for (const auto& replica : drained_replicas(load)) {
     if (const auto to = best_place(load, replica))
       load.move(replica.partition, replica.from, *to);
-    else
+    else if (as_far_as_possible)
       ++without_place;
+    else
+      return no_room(load, replica, brokers, in_all(all, load, brokers));
   }
   return without_place;
 }

@@ -68,9 +68,9 @@ class Load {
 };
 
 // The steps of a plan; see plan().
-Result<void> drain(Load& load, const std::vector<Broker>& brokers);
-std::size_t drain_as_far_as_possible(Load& load);  // the replicas that found no place
-bool fill_new(Load& load, double tolerance);       // whether there were new ones
+// How many replicas found no place and stay: else an error, unless as far as possible will do.
+Result<std::size_t> drain(Load& load, const std::vector<Broker>& brokers, bool as_far_as_possible);
+bool fill_new(Load& load, double tolerance);  // whether there were new ones
 void fill_and_relieve(Load& load, double tolerance);
 void spread_leaders(Load& load);
 

@@ -79,10 +79,7 @@ Result<Plan> plan(std::vector<Broker> brokers, std::vector<Partition> partitions
   Plan plan;
   if (!wish.as_far_as_possible) PILOT_TRY_VOID(check_replication(brokers, partitions));
   Load load(brokers, partitions);
-  if (wish.as_far_as_possible)
-    plan.without_place = drain_as_far_as_possible(load);
-  else
-    PILOT_TRY_VOID(drain(load, brokers));
+  PILOT_TRY(plan.without_place, drain(load, brokers, wish.as_far_as_possible));
   if (wish.balance) {
     const bool draining = std::any_of(brokers.begin(), brokers.end(),
                                       [](const Broker& broker) { return broker.role == Role::drain; });
