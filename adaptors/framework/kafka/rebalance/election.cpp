@@ -7,8 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "adaptors/framework/kafka/rebalance/pace.hpp"
-
 namespace pilot::adaptors::kafka::rebalance {
 
 namespace {
@@ -25,7 +23,7 @@ Names not_asked(const Names& all, const std::set<PartitionKey>& asked) {
 
 }  // namespace
 
-Result<std::size_t> elect_first_replicas(const Surroundings& on) {
+Result<std::size_t> elect_first_replicas(const Surroundings& on, Portions portions) {
   const Duration patience = std::chrono::seconds(15);  // without one that passed
   Deadline limit(on.clock, patience);
   std::optional<std::size_t> first;
@@ -43,10 +41,10 @@ Result<std::size_t> elect_first_replicas(const Surroundings& on) {
       asked.clear();
       part = left;
     }
-    part.resize(std::min(part.size(), at_once(state.brokers.size(), *first)));
+    part.resize(std::min(part.size(), portions.size(state.brokers.size(), *first)));
     for (const auto& one : part) asked.emplace(one.topic, one.partition);
     PILOT_TRY_VOID(on.cluster.elect_preferred(part, Deadline(on.clock, request_limit)));
-    if (!on.wait(between_parts)) return make_error(ErrorCode::partial, "stopped on request");
+    if (!on.wait(portions.pause())) return make_error(ErrorCode::partial, "stopped on request");
   }
 }
 

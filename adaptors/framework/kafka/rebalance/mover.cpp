@@ -72,7 +72,12 @@ Result<void> Mover::throttle(const std::vector<reassign::Move>& batch) {
       std::any_of(batch.begin(), batch.end(), [](const auto& move) { return !move.added().empty(); });
   if (!moves) return ok();
   PILOT_TRY_VOID(pace_.throttle(*this));
-  return pace_.throttles() ? throttle_topics(on_.cluster, batch, request()) : ok();
+  if (!pace_.throttles()) return ok();
+  for (const bool first : {true, false}) {  // brokers take each of these in turn
+    if (!on_.wait(pace_.portions().pause())) return make_error(ErrorCode::partial, "stopped on request");
+    if (first) PILOT_TRY_VOID(throttle_topics(on_.cluster, batch, request()));
+  }
+  return ok();
 }
 
 // Before the moves: a broker that has a replica already would copy it.
@@ -92,34 +97,69 @@ Result<void> Mover::choose_folders(const std::vector<reassign::Move>& batch) {
   return ok();
 }
 
-Result<void> Mover::submit(const std::vector<reassign::Move>& batch) {
-  const auto part = at_once(brokers_, batch.size());
-  for (std::size_t begin = 0; begin < batch.size(); begin += part) {
-    if (begin > 0 && !on_.wait(between_parts)) return make_error(ErrorCode::partial, "stopped on request");
-    std::vector<protocol::Reassignment> wishes;
-    for (std::size_t i = begin; i < std::min(batch.size(), begin + part); ++i)
-      wishes.push_back({batch[i].topic, batch[i].index, batch[i].to});
-    PILOT_TRY(const auto results, on_.cluster.alter_reassignments(wishes, request()));
-    for (const auto& result : results) {
-      // A topic that was deleted meanwhile has nothing to move.
-      if (result.error == protocol::no_error || result.error == protocol::unknown_topic_or_partition)
-        continue;
+// Of each leader a few at a time: when a move is done every replica of its partition follows anew, and what
+// is small and moves beside large ones would all be done in the same moment, when the rate rises or the large
+// ones end.  Producers felt that as seconds (tests/bench/elastic/move_bench).
+std::vector<protocol::Reassignment> Mover::next_wishes() const {
+  std::map<int, std::size_t> under_way;  // by leader
+  for (const auto& move : left_)
+    if (asked_.contains(key(move))) ++under_way[move.from.front()];
+  const auto most = pace_.portions().size(brokers_, left_.size());
+  std::vector<protocol::Reassignment> wishes;
+  for (const auto& move : left_) {
+    if (wishes.size() == most) break;
+    auto& of_leader = under_way[move.from.front()];
+    if (asked_.contains(key(move)) || of_leader >= of_a_leader_) continue;
+    ++of_leader;
+    wishes.push_back({move.topic, move.index, move.to});
+  }
+  return wishes;
+}
+
+// Errors: what Kafka refuses.  That nobody answers passes, or nothing moves for long.
+Result<bool> Mover::ask_for_more() {
+  constexpr Duration stuck = std::chrono::seconds(10);  // which shall not hold up what waits behind it
+  if (asked_.size() >= left_.size()) return false;
+  const auto now = on_.clock.steady();
+  if (now - last_change_ >= stuck) {
+    last_change_ = now;
+    ++of_a_leader_;
+  }
+  if (now - last_asked_ < pace_.portions().pause()) return true;
+  const auto wishes = next_wishes();
+  if (wishes.empty()) return true;
+  last_asked_ = now;
+  const auto results = on_.cluster.alter_reassignments(wishes, request());
+  if (results.has_error()) {
+    const auto code = results.error().code;
+    if (code == ErrorCode::unavailable || code == ErrorCode::timed_out) return true;
+    return results.error();
+  }
+  for (const auto& result : results.value()) {
+    // A topic that was deleted meanwhile has nothing to move.
+    if (result.error != protocol::no_error && result.error != protocol::unknown_topic_or_partition)
       return make_error(ErrorCode::failed,
                         fmt::format("moving partition {} of topic '{}': {}", result.partition, result.topic,
                                     protocol::sentence(result.error, result.said)));
-    }
+    asked_.emplace(result.topic, result.partition);
   }
-  return ok();
+  return true;
 }
 
 Result<void> Mover::run(const std::vector<reassign::Move>& batch, bool submitted) {
+  constexpr std::size_t rounds = 25;  // more would last
   left_ = batch;
+  asked_.clear();
   arrived_.clear();
-  PILOT_TRY_VOID(throttle(batch));
-  if (!submitted) {
-    PILOT_TRY_VOID(choose_folders(batch));
-    PILOT_TRY_VOID(submit(batch));
+  std::set<int> leaders;
+  for (const auto& move : batch) {
+    leaders.insert(move.from.front());
+    if (submitted) asked_.insert(key(move));
   }
+  of_a_leader_ = 1 + batch.size() / (rounds * leaders.size());
+  last_change_ = on_.clock.steady();
+  PILOT_TRY_VOID(throttle(batch));
+  if (!submitted) PILOT_TRY_VOID(choose_folders(batch));
   PILOT_TRY_VOID(pace_.watch(*this));
   PILOT_TRY_VOID(settle(batch));
   if (!pace_.throttles()) return ok();
@@ -132,11 +172,13 @@ Result<bool> Mover::look() {
   PILOT_TRY(const auto ongoing, on_.cluster.reassignments(request()));
   std::set<PartitionKey> going;
   for (const auto& one : ongoing) going.emplace(one.topic, one.partition);
-  const auto end = std::stable_partition(left_.begin(), left_.end(),
-                                         [&](const auto& move) { return going.count(key(move)) != 0; });
+  const auto end = std::stable_partition(left_.begin(), left_.end(), [&](const auto& move) {
+    return going.count(key(move)) != 0 || !asked_.contains(key(move));
+  });
   const bool finished = end != left_.end();
   for (auto at = end; at != left_.end(); ++at) {
     pace_.finished(at->moved());
+    asked_.erase(key(*at));
     finished_.insert(at->topic);
   }
   left_.erase(end, left_.end());
@@ -144,7 +186,10 @@ Result<bool> Mover::look() {
   const auto more = arrived();
   if (more.has_value()) pace_.advanced(more.value());
   const auto freed = unthrottle();
-  if (finished || arrived_ != before) return true;
+  if (finished || arrived_ != before) {
+    last_change_ = on_.clock.steady();
+    return true;
+  }
   if (!more.has_value()) return more.error();
   if (!freed.has_value()) return freed.error();
   return false;
@@ -153,7 +198,7 @@ Result<bool> Mover::look() {
 // Finished moves: what leaders send to followers of throttled partitions counts, and one that falls out of
 // sync would wait.  Not each by itself, for every broker hears of it.
 Result<void> Mover::unthrottle() {
-  constexpr Duration seldom = std::chrono::seconds(3);
+  constexpr Duration seldom = std::chrono::seconds(10);
   const auto now = on_.clock.steady();
   if (!pace_.throttles() || finished_.empty() || now - last_unthrottled_ < seldom) return ok();
   last_unthrottled_ = now;
@@ -171,6 +216,7 @@ Result<void> Mover::unthrottle() {
 Result<Bytes> Mover::arrived() {
   std::map<int, std::map<PartitionKey, std::uint64_t>> wanted;  // by broker
   for (const auto& move : left_) {
+    if (!asked_.contains(key(move))) continue;
     for (const int id : move.added()) wanted[id].emplace(key(move), move.size.count);
   }
   std::erase_if(arrived_, [&](const auto& entry) { return wanted.count(entry.first) == 0; });

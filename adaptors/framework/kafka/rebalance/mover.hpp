@@ -34,6 +34,7 @@ class Mover final : private Work {
 
  private:
   bool done() const override { return left_.empty(); }
+  Result<bool> ask_for_more() override;
   Result<bool> look() override;
   std::size_t lanes() const override;
   std::string waiting() const override;
@@ -42,7 +43,7 @@ class Mover final : private Work {
   Deadline request() const { return Deadline(on_.clock, request_limit); }
   Result<void> throttle(const std::vector<reassign::Move>& batch);
   Result<void> choose_folders(const std::vector<reassign::Move>& batch);
-  Result<void> submit(const std::vector<reassign::Move>& batch);
+  std::vector<protocol::Reassignment> next_wishes() const;
   Result<void> unthrottle();
   Result<Bytes> arrived();  // of the moves under way
   Result<void> settle(const std::vector<reassign::Move>& batch);
@@ -52,7 +53,11 @@ class Mover final : private Work {
   std::size_t brokers_;
   std::set<int> with_folders_;        // brokers with several log directories
   std::vector<reassign::Move> left_;  // of the batch; outlives it, for cancel()
-  std::set<std::string> finished_;    // topics that are throttled for finished moves
+  std::set<PartitionKey> asked_;      // of these
+  std::size_t of_a_leader_ = 1;       // under way at a time
+  SteadyTime last_asked_;
+  SteadyTime last_change_;
+  std::set<std::string> finished_;  // topics that are throttled for finished moves
   SteadyTime last_unthrottled_;
   std::map<int, Arrived> arrived_;  // by broker, when it last told
 };

@@ -18,7 +18,7 @@ constexpr Duration very_long = std::chrono::milliseconds(500);
 // Each change of a setting is work for every broker.
 bool near(const BrokerRates& one, const BrokerRates& other) {
   const auto ratio = static_cast<double>(one.send) / static_cast<double>(std::max<Rate>(1, other.send));
-  return one.copy == other.copy && ratio > 0.9 && ratio < 1.1;
+  return one.copy == other.copy && ratio > 0.8 && ratio < 1.25;
 }
 
 double seconds(Duration duration) {
@@ -40,11 +40,11 @@ Duration round_trip(const Surroundings& on, const std::set<int>& brokers) {
 
 }  // namespace
 
-std::size_t at_once(std::size_t brokers, std::size_t all) {
-  constexpr std::size_t least = 2;
+std::size_t Portions::size(std::size_t brokers, std::size_t all) const {
   constexpr std::size_t most = 500;
   constexpr std::size_t parts = 25;  // more would last
-  return std::clamp(std::max(brokers / 2, all / parts), least, most);
+  const std::size_t least = gentle ? 1 : 2;
+  return std::clamp(std::max(brokers * least / 4, all / parts), least, most);
 }
 
 void Ingest::look(const Observation& seen, SteadyTime now) {
@@ -129,6 +129,8 @@ Result<void> Pace::set_rates(const Work& work) {
   const auto rate = *progress_.throttle;
   const double senders = std::max<double>(1, static_cast<double>(std::max(anyway.size(), work.lanes())));
   const double part = static_cast<double>(rate) * static_cast<double>(work.lanes()) / senders;
+  const Duration between =
+      std::min<Duration>(std::chrono::milliseconds(100), std::chrono::seconds(1) / (1 + up_.size()));
   std::optional<Error> failed;
   for (const int id : up_) {
     const auto more = anyway.find(id);
@@ -139,6 +141,7 @@ Result<void> Pace::set_rates(const Work& work) {
     const auto done = throttle_broker(on_.cluster, id, wanted, request());
     set = done.has_value() ? std::optional(wanted) : std::nullopt;
     if (done.has_error()) failed = done.error();
+    on_.wait(between);  // every broker hears of each
   }
   const bool any = std::any_of(rates_.begin(), rates_.end(), [](const auto& entry) { return entry.second; });
   if (failed && !any) return *failed;
@@ -162,6 +165,7 @@ Result<void> Pace::watch(Work& work) {
   constexpr Duration seldom = std::chrono::seconds(1);
   auto last_change = on_.clock.steady();
   for (int looks = 0;; ++looks) {
+    PILOT_TRY(const bool more, work.ask_for_more());
     const auto moved = work.look();
     if (moved.has_value() && moved.value()) last_change = on_.clock.steady();
     report();
@@ -172,7 +176,8 @@ Result<void> Pace::watch(Work& work) {
                         fmt::format("nothing moved for {}: {}{}", format_duration(options_.patience),
                                     work.waiting(), moved.has_value() ? "" : "; " + moved.error().text()));
     }
-    if (!on_.wait(looks < 10 ? often : seldom)) return make_error(ErrorCode::partial, "stopped on request");
+    if (!on_.wait(more || looks < 10 ? often : seldom))
+      return make_error(ErrorCode::partial, "stopped on request");
     adapt(work);
   }
 }

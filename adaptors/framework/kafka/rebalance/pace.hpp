@@ -15,16 +15,23 @@ namespace pilot::adaptors::kafka::rebalance {
 // For every request that is not part of a longer wait.
 inline constexpr Duration request_limit = std::chrono::seconds(30);
 
-// How much is asked of a cluster at once: brokers do nothing else while they make the replicas, or change the
-// leaders, that they hear of at once, and producers feel it (0.4 s for seven new replicas on a busy broker).
-std::size_t at_once(std::size_t brokers, std::size_t all);
-inline constexpr Duration between_parts = std::chrono::milliseconds(150);
+// How many changes are asked of a cluster at once, and how long it is left alone in between.  Every broker
+// hears of every change, and the clients of a partition wait while its replicas are made, follow anew or are
+// led by another: on two cores a change was felt for 80 ms, and those that overlapped for seconds
+// (tests/bench/elastic/move_bench).
+struct Portions {
+  bool gentle = false;  // somebody produces
+  std::size_t size(std::size_t brokers, std::size_t all) const;
+  Duration pause() const { return std::chrono::milliseconds(gentle ? 400 : 150); }
+};
 
 // What is under way.
 class Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
+  // Whether there was, or will soon be, more to ask for.
+  virtual Result<bool> ask_for_more() { return false; }
   virtual Result<bool> look() = 0;          // whether anything went on
   virtual std::size_t lanes() const = 0;    // brokers that can send and receive at the same time for it
   virtual std::string waiting() const = 0;  // what waits, as part of a sentence
@@ -59,6 +66,9 @@ class Pace {
 
   // Sets the throttle of all brokers, and before the first time measures what they can spare.
   Result<void> throttle(const Work& work);
+
+  // Producers are known once throttle() has measured: who wants no throttle is in a hurry.
+  Portions portions() const { return {ingest_.total() > notable}; }
 
   // Until the work is done, with reports.  Errors: partial, when stopped or stalled.
   Result<void> watch(Work& work);

@@ -13,7 +13,6 @@ constexpr Rate most = 1u << 30;
 constexpr Duration noise = std::chrono::milliseconds(10);
 constexpr double used = 0.6;  // of the rate: then the rate is what limits
 
-constexpr double notable = 100e3;  // bytes per second: below, nobody produces to speak of
 constexpr double unharmed = 0.85;
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 namespace pilot::adaptors::kafka::rebalance {
 
+inline constexpr double notable = 100e3;  // bytes per second: below, nobody produces to speak of
+
 // Starts at 2 MiB/s per broker beside producers, which a busy one bears too, and at 32 MiB/s when nobody
 // produces. At each look: half of it (not below 2 MiB/s) when the cluster suffers; twice as much (not above 1
 // GiB/s) when it does not and the moves use most of what they may.  It suffers when producers write less than

@@ -163,7 +163,7 @@ class Rebalance {
     if (!lost.empty()) return without_replica(lost);
     if (plan.without_place > 0) return without_place(plan.without_place);
     PILOT_TRY_VOID(wait_until_empty());
-    PILOT_TRY(outcome_.elected, elect_first_replicas(on_));
+    PILOT_TRY(outcome_.elected, elect_first_replicas(on_, movers.pace.portions()));
     PILOT_TRY_VOID(unregister(seen));
     const auto several = with_folders(seen);
     if (options_.drain.empty() && !several.empty()) {

@@ -55,7 +55,10 @@ TEST_F(KafkaRebalance, ProgressGrowsAndTellsWhatIsLeft) {
   for (std::size_t i = 1; i < notes_.looks.size(); ++i)
     EXPECT_GE(notes_.looks[i].moved, notes_.looks[i - 1].moved);
   EXPECT_FALSE(notes_.looks[0].eta.has_value());
-  EXPECT_GT(notes_.looks[2].eta.value(), Duration{0});
+  const auto midway = std::find_if(notes_.looks.begin(), notes_.looks.end(), [](const auto& look) {
+    return look.moved.count > 0 && look.moved < look.total;
+  });
+  EXPECT_GT(midway->eta.value(), Duration{0});
   EXPECT_EQ(notes_.looks.back().eta.value(), Duration{0});
 }
 
@@ -384,15 +387,39 @@ TEST_F(KafkaRebalance, MovesAndElectionsAreAskedForAFewAtATime) {
 }
 
 TEST_F(KafkaRebalance, AFinishedMoveIsNoLongerThrottledWhileOthersGoOn) {
-  cluster_.partitions.at({"t", 3}).bytes = 9000;  // takes much longer than the others
+  auto& large = cluster_.partitions.at({"t", 3});
+  large.bytes = 30000;  // takes much longer than the others
   std::string late;
   at_wait_ = [&](int) {
-    int moving = 0;
-    for (const auto& [key, partition] : cluster_.partitions) moving += partition.wish.empty() ? 0 : 1;
-    if (moving == 1) late = cluster_.topic_settings["t"]["leader.replication.throttled.replicas"];
+    if (!large.wish.empty()) late = cluster_.topic_settings["t"]["leader.replication.throttled.replicas"];
   };
   ASSERT_TRUE(run().has_value());
-  EXPECT_EQ(late, "3:4,3:1");
+  EXPECT_EQ(late, "3:4,3:1,7:4,7:1,11:4,11:1") << "with those of its leader that wait behind it";
+}
+
+TEST_F(KafkaRebalance, MovesOfALeaderGoOneAfterTheOther) {
+  std::map<int, int> most;  // under way, by leader
+  at_wait_ = [&](int) {
+    std::map<int, int> moving;
+    for (const auto& [key, partition] : cluster_.partitions)
+      if (!partition.wish.empty())
+        most[partition.leader] = std::max(most[partition.leader], ++moving[partition.leader]);
+  };
+  ASSERT_TRUE(run().has_value());
+  EXPECT_EQ(most[4], 1) << "of four";
+  EXPECT_EQ(most[3], 1) << "of four";
+}
+
+TEST_F(KafkaRebalance, ChangesAreAskedForOneAtATimeWhenSomebodyProduces) {
+  int before = 0, most = 0;
+  at_wait_ = [&](int waits) {
+    if (waits == 1) cluster_.partitions.at({"t", 0}).bytes += 200000;  // in a second
+    most = std::max(most, cluster_.submitted - before);
+    before = cluster_.submitted;
+  };
+  ASSERT_TRUE(run().has_value());
+  EXPECT_EQ(most, 1);
+  EXPECT_LE(cluster_.elected_at_once, 1u);
 }
 
 TEST_F(KafkaRebalance, WithoutAThrottleNoneIsSet) {
