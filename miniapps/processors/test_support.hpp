@@ -113,10 +113,10 @@ struct Log {
     const std::lock_guard lock(mutex);
     return acknowledged.contains(p);
   }
-  // False when `count` acknowledgements did not come within ten seconds.
+  // False when `count` acknowledgements did not come.
   bool wait_acknowledged(std::size_t count) {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(10), [&] { return acknowledged.size() >= count; });
+    return changed.wait_for(lock, std::chrono::seconds(100), [&] { return acknowledged.size() >= count; });
   }
 };
 

@@ -63,6 +63,7 @@ class ServiceRunnerTest : public testing::Test {
         if (!runner_) return;
         const auto& now = runner_->record();
         if (phases_.empty() || phases_.back() != now.phase) phases_.push_back(now.phase);
+        if (now.phase == ServicePhase::waiting) ended_by_ = now.reason;
       });
     return *runner_;
   }
@@ -78,6 +79,12 @@ class ServiceRunnerTest : public testing::Test {
     return test::eventually(loop_, [&] { return runner().record().phase == phase; });
   }
 
+  // It has ended and is ready again; that it waited may be over between two looks.
+  bool comes_back() {
+    return test::eventually(
+        loop_, [&] { return !ended_by_.empty() && runner().record().phase == ServicePhase::ready; });
+  }
+
   void stop() {
     runner().stop();
     EXPECT_TRUE(reaches(ServicePhase::stopped));
@@ -89,6 +96,7 @@ class ServiceRunnerTest : public testing::Test {
   ServiceContext context_;
   std::optional<ServiceRunner> runner_;
   std::vector<ServicePhase> phases_;
+  std::string ended_by_;  // what was said when it waited last
 };
 
 TEST_F(ServiceRunnerTest, goes_up_and_down) {
@@ -177,10 +185,10 @@ TEST_F(ServiceRunnerTest, is_ready_when_its_probe_command_says_so) {
 TEST_F(ServiceRunnerTest, that_never_becomes_ready_is_stopped_and_failed_with_the_cause_and_its_log) {
   record_.spec.command = shell("echo waiting for nobody; exec sleep 300");
   record_.spec.ready.probe = model::CommandProbe{shell("echo no leader yet >&2; exit 1"), 10s};
-  record_.spec.ready.deadline = 200ms;
+  record_.spec.ready.deadline = 3s;
   runner().start();
   ASSERT_TRUE(reaches(ServicePhase::failed));
-  EXPECT_EQ(runner().record().reason, "not ready after 200ms: sh exited 1: no leader yet");
+  EXPECT_EQ(runner().record().reason, "not ready after 3s: sh exited 1: no leader yet");
   EXPECT_EQ(runner().record().log_tail, "waiting for nobody");
   EXPECT_TRUE(left().empty());
 }
@@ -190,7 +198,7 @@ TEST_F(ServiceRunnerTest, whose_first_start_is_stuck_is_started_once_more) {
   record_.spec.ready.probe =
       model::CommandProbe{shell("echo no leader yet >&2; test $(wc -l < runs) -ge 2"), 10s};
   record_.spec.ready.deadline = 10s;
-  record_.spec.ready.first_deadline = 200ms;
+  record_.spec.ready.first_deadline = 3s;
   runner().start();
   ASSERT_TRUE(reaches(ServicePhase::ready));
   EXPECT_EQ(content(folder_.path() / "runs"), "run\nrun\n");
@@ -222,9 +230,8 @@ TEST_F(ServiceRunnerTest, kill_9_of_the_service_starts_another_and_says_why) {
   ASSERT_TRUE(reaches(ServicePhase::ready));
   const auto first = runner().record().process;
   proc::send_signal(first, SIGKILL);
-  ASSERT_TRUE(reaches(ServicePhase::waiting));
-  EXPECT_EQ(runner().record().reason, "killed by signal 9; starting again in 20ms");
-  ASSERT_TRUE(reaches(ServicePhase::ready));
+  ASSERT_TRUE(comes_back());
+  EXPECT_EQ(ended_by_, "killed by signal 9; starting again in 20ms");
   EXPECT_NE(runner().record().process, first);
   stop();
 }
@@ -308,9 +315,8 @@ TEST_F(ServiceRunnerTest, a_service_that_ended_meanwhile_is_started_again) {
   proc::send_signal(process, SIGKILL);
   ::waitpid(process.pid, nullptr, 0);  // as init does for a killed agent's children
   runner().resume();
-  ASSERT_TRUE(reaches(ServicePhase::waiting));
-  EXPECT_NE(runner().record().reason.find("not known"), std::string::npos) << runner().record().reason;
-  ASSERT_TRUE(reaches(ServicePhase::ready));
+  ASSERT_TRUE(comes_back());
+  EXPECT_NE(ended_by_.find("not known"), std::string::npos) << ended_by_;
   stop();
 }
 
@@ -323,8 +329,7 @@ TEST_F(ServiceRunnerTest, a_process_of_an_earlier_boot_counts_as_gone) {
   record_.process = {::getpid(), proc::identify(::getpid())->start_ticks, "another-boot"};
   runner_.reset();
   runner().resume();
-  ASSERT_TRUE(reaches(ServicePhase::waiting));
-  ASSERT_TRUE(reaches(ServicePhase::ready));
+  ASSERT_TRUE(comes_back());
   stop();
 }
 
@@ -362,8 +367,7 @@ TEST_F(ServiceRunnerTest, a_process_that_somebody_else_started_is_taken_over) {
   ASSERT_TRUE(reaches(ServicePhase::ready));
   EXPECT_EQ(runner().record().process, running.value());
   proc::send_signal(running.value(), SIGKILL);
-  ASSERT_TRUE(reaches(ServicePhase::waiting));
-  ASSERT_TRUE(reaches(ServicePhase::ready));
+  ASSERT_TRUE(comes_back());
   EXPECT_NE(runner().record().process, running.value());
   stop();
 }

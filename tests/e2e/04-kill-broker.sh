@@ -15,7 +15,8 @@ check "events tell why" grep -q "killed by signal 9" <(pilot events demo)
 acknowledged() { wait "$source" || { cat source.err >&3; return 1; }; }
 check "the source got every message acknowledged" acknowledged
 check "300 of them" test "$(json "d['acked']" <source.json)" = 300
-check "all are read" miniapp process gridrec --pilot demo --output out --until-idle 5s --progress none --json >process.json
+check "all are read" miniapp process gridrec --pilot demo --output out --until-idle 20s --progress none \
+  --json >process.json
 check "each of the 300 is there once" test "$(json "(d['messages'], d['stored'], d['duplicates'])" <process.json)" = "(300, 300, 0)"
 check "it stops" pilot stop demo
 check "nothing is left" nothing_left

@@ -17,7 +17,8 @@ said() { grep -qF -- "$1" "$2"; }
 controller_down
 pilot start demo --resource slurm -N 2 -t 20m >start.log 2>&1 &
 start=$!
-within 30 "a start says that the controller is away, and tries again" said "slurmctld does not answer; trying again in" start.log
+within 60 "a start says that the controller is away, and tries again" said \
+  "slurmctld does not answer; trying again in" start.log
 controller_up
 check "and goes on when it is back" wait "$start"
 check "with one job" test "$(jobs_of_user | wc -l)" = 1
@@ -31,7 +32,7 @@ on_node node02 kill -9 "$agent"
 within 20 "its agents are started again" another_process demo node-2 "$agent"
 pilot stop demo >stop.log 2>&1 &
 stop=$!
-within 30 "a stop says so too" said "slurmctld does not answer" stop.log
+within 90 "a stop says so too" said "slurmctld does not answer" stop.log
 controller_up
 within 20 "the controller is back" answers
 stopped() { wait "$stop" || { cat stop.log >&3; return 1; }; }

@@ -21,11 +21,11 @@ refuses 3 "has no node 'node-9'" pilot shrink demo --node node-9
 
 check "a node of the base is given back" pilot shrink demo --node node-3
 check "its job runs on without it" test "$(nodes_of_job "$base")" = "RUNNING node[01-02]"
-check "with nothing left there" scratch_is_clean node03
+within 20 "with nothing left there" scratch_is_clean node03
 within 10 "and nobody" nobody_on node03
 check "a node of the extension is given back, of pilot's choice" pilot shrink demo -N 1
 check "its job runs on as well" test "$(nodes_of_job "$extension")" = "RUNNING node04"
-check "with nothing left there" scratch_is_clean node05
+within 20 "with nothing left there" scratch_is_clean node05
 check "data are on the others" test "$(holders)" = "1 2 4"
 refuses 2 "resizes a job only once" pilot shrink demo --node node-2
 refuses 2 "has 3 replicas of partition" pilot shrink demo --allocation a1

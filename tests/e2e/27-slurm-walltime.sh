@@ -7,20 +7,22 @@ source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 
 start_cluster 3
 check "a pilot starts" pilot start demo --resource slurm -N 2 -t 20m --framework kafka
-begin_source 900
-check "one more node comes for two minutes" pilot extend demo -N 1 -t 2m
+begin_source 1500
+check "one more node comes for three minutes" pilot extend demo -N 1 -t 3m
 check "and holds data" grep -qw 3 <<<"$(holders)"
 extension=$(job_of a1)
 knows_what_it_holds() { [ "$(status_of demo "d['allocations'][1]['held_bytes']")" -gt 0 ]; }
 within 20 "what it holds is known" knows_what_it_holds
-check "and when it leaves: a minute before its end" test \
-  "$(status_of demo "[round((t(a['ends']) - t(a['leaves'])).total_seconds()) for t in [__import__('datetime').datetime.fromisoformat] for a in d['allocations'][1:]][0]")" = 60
+# As what it holds takes to move, up to half of its time.
+check "and when it leaves: a minute before its end, or half a minute more" test \
+  "$(status_of demo "[60 <= round((t(a['ends']) - t(a['leaves'])).total_seconds()) <= 90
+    for t in [__import__('datetime').datetime.fromisoformat] for a in d['allocations'][1:]][0]")" = True
 given_back() { [ "$(status_of demo "d['allocations'][1]['state']")" = ended ]; }
-within 110 "it is given back by itself" given_back
+within 170 "it is given back by itself" given_back
 check "the reason is told" grep -q 'the time of a1 is over in' "$user_home/.local/state/pilot/pilots/demo/logs/head.log"
 check "its job did not run out of time" grep -qE 'COMPLETED|CANCELLED' <<<"$(as_user squeue --noheader --states=all --jobs="$extension" -o %T)"
 check "data are on the others" test "$(holders)" = "1 2"
 check "the pilot is ready" is_ready demo
-check_source 900
+check_source 1500
 check "the pilot stops" pilot stop demo
 check "nothing is left" nothing_on_hosts

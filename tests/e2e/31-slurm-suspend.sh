@@ -30,7 +30,7 @@ check "its broker holds data" grep -qw 3 <(holders)
 
 say "--- an extension"
 suspend "$extension" node03
-within 20 "its job is shown as suspended" is a1 suspended
+within 60 "its job is shown as suspended" is a1 suspended
 check "and its node" is node-3 suspended
 check "and its broker" is kafka/broker-3 suspended
 check "with the reason" grep -qF 'a1 is suspended by the batch system: SUSPENDED' <(pilot status demo)
@@ -48,14 +48,15 @@ say "--- the base"
 left=$(ends "$base")
 suspend "$base" node01 node02
 says_suspended() { grep -qF "its job $base is suspended by the batch system: SUSPENDED" <<<"$(pilot status demo 2>&1)"; }
-within 20 "that its job is suspended is said" says_suspended
+within 60 "that its job is suspended is said" says_suspended
 check "it is shown" is a0 suspended
 refuses 5 "SUSPENDED" pilot extend demo -N 1
 later=$((SECONDS + 20)) # longer than a silent head is waited for
 within 30 "time passes" after_a_while
 resume "$base" node01 node02
 say "time left before: $left, after: $(ends "$base")"
-within 20 "the same head goes on" grep -q 'stood still' <(events)
+same_head() { grep -q 'stood still' <(events); }
+within 20 "the same head goes on" same_head
 within 60 "all is well" is_ready demo
 check "it was started once" test "$(status_of demo "d['head']['starts']")" = 1
 check "nothing was concluded" test -z "$(events | grep -E 'given back|being given|released')"
@@ -64,7 +65,7 @@ check_source 900
 
 say "--- and the end"
 on_node head scontrol suspend "$base"
-within 20 "its job is shown as suspended" is a0 suspended
+within 60 "its job is shown as suspended" is a0 suspended
 refuses 6 "was suspended (SUSPENDED) and ended without a chance to clean up: node01:" pilot stop demo
 for host in node01 node02; do on_node "$host" find /tmp -maxdepth 1 -name "pilot-$VC_USER-*" -exec rm -r {} +; done
 check "nothing else is left" nothing_on_hosts

@@ -28,7 +28,8 @@ head=$(pid_of demo head)
 kill -9 "$head"
 given_back() { [ "$(status_of demo "' '.join(sorted(n['id'] for n in d['nodes'] if n['state'] == 'up'))")" = "node-1 node-2" ]; }
 within 120 "both are given back although the head was killed" given_back
-within 30 "their allocation is over" test "$(status_of demo "d['allocations'][1]['state']")" = ended
+allocation_over() { [ "$(status_of demo "d['allocations'][1]['state']")" = ended ]; }
+within 30 "their allocation is over" allocation_over
 within 30 "the pilot is ready" is_ready demo
 check "partitions are where they were" test "$(holders)" = "1 2"
 

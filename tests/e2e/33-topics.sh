@@ -33,7 +33,8 @@ refuses 2 "'--partitions' is missing" pilot topic grow demo frames
 check "it grows" pilot topic grow demo frames --partitions 6 2>grown.err
 check "and its users are warned" grep -q "keyed messages now go to other partitions" grown.err
 check "help warns as well" grep -q "are in no order with them" <(pilot topic grow --help | tr -s '\n ' ' ')
-check "to where it is already" pilot topic grow demo frames --partitions 6 --json >again.json
+grown_already() { pilot topic grow demo frames --partitions 6 --json >again.json; } # not all brokers may know of it
+within 20 "to where it is already" grown_already
 check "without a caution" test "$(json "(d['caution'], d['grown_from'])" <again.json)" = "('', 6)"
 
 miniapp source light --pilot demo --phantom shepp-logan --size 64 --angles 24 --slices 8 --rate max --count 20 --progress none --json >source.json
@@ -43,7 +44,7 @@ check "and says when nothing is missing" grep -q 'in sync$' <(pilot topic list d
 
 kill -STOP "$(pid_of demo kafka/broker-3)"
 lacks() { grep -qE "lack a replica in sync \(broker 3 is (down|behind)\)" <(pilot status demo); }
-within 30 "a broker that hangs is told of in the status" lacks
+within 60 "a broker that hangs is told of in the status" lacks
 check "and in the list of topics" grep -qE 'lack a replica in sync' <(pilot topic list demo 2>/dev/null)
 kill -CONT "$(pid_of demo kafka/broker-3)"
 well() { is_ready demo && [ "$(status_of demo "[c['problem'] for c in d['clusters']]")" = "['']" ]; }

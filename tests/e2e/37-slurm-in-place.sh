@@ -36,9 +36,10 @@ check "the other nodes are free" as_user scancel "$other"
 within 90 "the node comes all the same" has_come
 node=$(up)
 check "it is part of the base's job" test "$(nodes_of_job "$base")" = "RUNNING node[01-03]"
-check "and of no other" test "$(status_of demo "d['allocations'][-1]['job']") $(jobs_of_user | wc -l)" = "$base 1"
-within 60 "its broker holds data" is_whole
-check "beside the others" grep -qw "${node##*-}" <(holders)
+of_no_other() { [ "$(status_of demo "d['allocations'][-1]['job']") $(jobs_of_user | wc -l)" = "$base 1" ]; }
+within 20 "and of no other" of_no_other
+holds_data() { is_whole && grep -qw "${node##*-}" <(holders); }
+within 90 "its broker holds data beside the others" holds_data
 refuses 2 "resizes a job only once" pilot shrink demo --node "$node"
 
 other=$(as_user sbatch --parsable --exclusive -N1 -o /dev/null --wrap 'sleep 600')
@@ -50,7 +51,8 @@ told() { grep -q 'leaving: its time will be over' "$user_home/.local/state/pilot
 check "the job warns of its end" on_node head scancel --batch --signal=USR1 "$base"
 within 20 "also the node that it gained" told
 check "the pilot stops" pilot stop demo
-check "and with it the job that waited" test -z "$(as_user squeue --noheader --me --name=pilot-demo)"
+taken_back() { [ -z "$(as_user squeue --noheader --me --name=pilot-demo)" ]; }
+within 20 "and with it the job that waited" taken_back
 as_user scancel "$other"
 alone() { [ -z "$(jobs_of_user)" ]; }
 within 20 "the queue is empty" alone

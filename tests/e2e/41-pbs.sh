@@ -43,7 +43,7 @@ check "its job runs on without it" test "$(of_job "$base" exec_host)" = node01/0
 check "data are on the others" test "$(holders | wc -w)" = 3
 
 agent=$(pid_of demo node-2)
-on_node node02 sh -c "kill -9 \$(pgrep -f '[a]0.sh node') $agent"
+on_node node02 sh -c "kill -9 \$(pgrep -f '[a]0.sh node') $agent || true"
 within 60 "an agent that lost its script comes back by a new task" another_process demo node-2 "$agent"
 within 20 "the pilot is ready again" is_ready demo
 
@@ -55,6 +55,6 @@ check "nothing is left" nothing_on_hosts
 pilot start gone --resource pbs -N 1 -t 5m >"$WORK/start.log" 2>&1
 as_user qdel "$(jobs_of_user)"
 says_over() { grep -qE "is over: F, finished|F, finished.* nothing of it runs any more" <<<"$(pilot status gone 2>&1)"; }
-within 30 "a job that was deleted by hand is noticed" says_over
+within 90 "a job that was deleted by hand is noticed" says_over
 check "and its pilot can be stopped" pilot stop gone
 check "nothing is left" nothing_on_hosts

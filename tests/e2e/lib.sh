@@ -48,7 +48,8 @@ refuses() {
   passes "refused with $code: $(head -1 "$WORK/refused.err")"
 }
 
-# within SECONDS WHAT COMMAND...: the command must succeed before the time is over.
+# within SECONDS WHAT COMMAND...: the command must succeed before the time is over.  Its words are expanded once: what
+# has to be looked up again each time is a function.
 within() {
   local deadline=$((SECONDS + $1)) what=$2
   shift 2

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -64,7 +65,8 @@ class AgentsFixture : public testing::Test {
   void start_head() {
     HeadOptions options;
     options.pilot_dir = folder_->path();
-    options.timing.node_silence = 2s;
+    options.address = address_;
+    options.timing.node_silence = std::max<Duration>(2s, silence_);
     options.timing.first_relaunch = 50ms;
     options.timing.lost_while_stopping = 3s;  // a silent node is lost, and called back, before it is given up
     options.tick = 20ms;
@@ -86,13 +88,13 @@ class AgentsFixture : public testing::Test {
     options.allocation = "a0";
     options.rank = number - 1;
     options.node = "node-" + std::to_string(number);
-    options.address = "127.0.0.1";
+    options.address = address_;
     options.scratch = home_.path() / "scratch" / options.node;
     options.timing.heartbeat = 50ms;
     options.timing.repeat = 200ms;
     options.timing.repeat_into_silence = 200ms;
     options.timing.look_around = 100ms;
-    options.timing.link = {.first_looks = 10ms, .looks = 20ms, .silence = 300ms, .renewal = 2s};
+    options.timing.link = {.first_looks = 10ms, .looks = 20ms, .silence = silence_, .renewal = 2s};
     if (number == 1 && !head_program_.empty()) {
       options.keep_head = true;
       options.agent_program = head_program_;
@@ -184,6 +186,10 @@ class AgentsFixture : public testing::Test {
 
   test::TemporaryFolder home_;
   std::string id_ = random_hex(16);
+  // Of this process alone: others look for free ports as well.
+  const std::string address_ =
+      "127.98." + std::to_string(::getpid() / 250 % 250) + "." + std::to_string(::getpid() % 250 + 1);
+  Duration silence_ = 300ms;  // then an agent looks for its head
   EventLoop loop_;
   model::PilotSpec spec_;
   plugin::Registry registry_;

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 
 #include "pilot/net/control_server.hpp"
@@ -65,7 +64,7 @@ TEST_F(AgentsTest, what_happens_without_a_head_is_in_the_log_when_it_is_back) {
     return service->phase == ServicePhase::ready && service->total_restarts == 1 &&
            now.phase == PilotPhase::ready;
   })) << explain();
-  EXPECT_THAT(explain(), HasSubstr("killed by signal 9; starting again in 20ms"));
+  EXPECT_THAT(explain(), HasSubstr("killed by signal 9; starting again in 500ms"));
   stop();
 }
 
@@ -74,7 +73,7 @@ TEST_F(AgentsTest, a_head_that_moved_is_found_again) {
   const std::string before = folder_->endpoint().value().address;
   head_.reset();
   const auto port = static_cast<std::uint16_t>(std::stoi(before.substr(before.rfind(':') + 1)));
-  auto squatter = net::ControlServer::listen(loop_, "127.0.0.1", port, port, net::make_curve_key_pair(), {},
+  auto squatter = net::ControlServer::listen(loop_, address_, port, port, net::make_curve_key_pair(), {},
                                              [](const net::PeerId&, const std::string&) {});
   ASSERT_TRUE(squatter.has_value()) << squatter.error().text();
   start_head();
@@ -99,6 +98,7 @@ TEST_F(AgentsTest, a_killed_node_agent_is_started_again_and_takes_up_its_service
 TEST_F(AgentsTest, a_service_that_died_while_its_agent_was_dead_is_started_again) {
   boot();
   const auto worker = process_of("fake/worker-node-2");
+  const auto before = state().last_sequence;
   nodes_.erase(2);
   proc::send_signal(worker, SIGKILL);
   ASSERT_TRUE(reaches(PilotPhase::degraded));
@@ -106,12 +106,12 @@ TEST_F(AgentsTest, a_service_that_died_while_its_agent_was_dead_is_started_again
   EXPECT_NE(process_of("fake/worker-node-2"), worker);
   // Its node does not come back with a service that it calls ready and that is dead.
   const auto content = store::read_event_log(folder_->path() / "events.jsonl").value();
-  EXPECT_EQ(std::ranges::count_if(content.events,
-                                  [](const model::Event& event) {
-                                    const auto* change = std::get_if<model::PilotPhaseChanged>(&event.body);
-                                    return change != nullptr && change->phase == PilotPhase::ready;
-                                  }),
-            2);
+  for (const auto& event : content.events) {
+    const auto* change = std::get_if<model::ServiceChanged>(&event.body);
+    if (event.sequence > before && change != nullptr && change->phase == ServicePhase::ready) {
+      EXPECT_NE(change->process, worker);
+    }
+  }
   stop();
 }
 
@@ -214,6 +214,7 @@ TEST_F(AgentsTest, a_node_that_can_not_be_reached_does_not_hold_up_stopping) {
 }
 
 TEST_F(AgentsTest, an_agent_that_is_told_to_end_stops_its_services_and_tells_the_head) {
+  silence_ = 10s;  // it does not tell a head that it takes for gone
   boot();
   nodes_[2]->shut_down("the allocation is ending");
   ASSERT_TRUE(eventually([&] { return codes_.contains(2); }));
@@ -235,7 +236,7 @@ TEST_F(AgentsTest, an_agent_whose_job_is_cancelled_is_clean_within_seconds) {
   nodes_[2]->shut_down("its time will be over");
   nodes_[2]->end_now("told to end");
   ASSERT_TRUE(eventually([&] { return codes_.contains(2); }));
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, 4500ms) << "its own grace would be 5 s";
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 30s) << "its own grace would be 60 s";
   EXPECT_FALSE(proc::is_alive(worker));
   EXPECT_FALSE(std::filesystem::exists(home_.path() / "scratch" / "node-2"));
   nodes_.erase(2);
@@ -276,7 +277,7 @@ TEST_F(AgentsTest, a_scratch_folder_of_somebody_else_is_not_touched) {
   NodeOptions options;
   options.pilot_dir = folder_->path();
   options.node = "node-1";
-  options.address = "127.0.0.1";
+  options.address = address_;
   options.scratch = foreign;
   const auto agent = NodeAgent::begin(loop_, system_clock(), options, [](int) {});
   ASSERT_TRUE(agent.has_error());

@@ -51,17 +51,19 @@ class FakeFramework : public plugin::FrameworkAdaptor {
     spec.directories = {folder};
     spec.files = {{folder + "/secret", "${secret:fake}", 0600}};
     spec.command = {{"sh", "-c", "touch up; exec sleep 300"}, {}, folder};
+    spec.stop.grace = 5s;
     if (const auto fail = input.framework.options.find("fail");
         fail != input.framework.options.end() && fail->second == id)
       spec.command.argv[2] = "echo the disk is on fire; exit 3";
     if (const auto stubborn = input.framework.options.find("stubborn");
-        stubborn != input.framework.options.end() && stubborn->second == id)
+        stubborn != input.framework.options.end() && stubborn->second == id) {
       spec.command.argv[2] = "trap '' TERM; touch up; while :; do sleep 0.1; done";
+      spec.stop.grace = 60s;
+    }
     spec.log = input.log_folder / (id + ".log");
     spec.ready.probe = model::CommandProbe{{{"test", "-e", folder + "/up"}, {}, ""}, 5s};
     spec.ready.interval = 20ms;
-    spec.stop.grace = 5s;
-    spec.restart.first_backoff = 20ms;
+    spec.restart.first_backoff = 500ms;  // longer than a head gathers messages: it sees that a service waits
     spec.restart.max_restarts = 2;
     return spec;
   }

@@ -168,6 +168,13 @@ class BatchContract : public testing::TestWithParam<std::string> {
       found.push_back(entry.path());
     return found;
   }
+  // As the head does.  It can be told once its folder is there; its script, if it has one, cleans up.
+  void end_agent(pid_t agent, const std::string& node) const {
+    const std::filesystem::path root = scratch_folders().at(0);
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(root / node); }));
+    kill(agent, SIGTERM);
+    EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(root / (node + ".lock")); }));
+  }
   bool is_batch_system() const { return GetParam() != "local"; }
   void bring_down() { EXPECT_TRUE(write_file(folder / "state" / "down", "").has_value()); }
   void bring_up() { EXPECT_TRUE(remove_tree(folder / "state" / "down").has_value()); }
@@ -286,7 +293,7 @@ TEST_P(BatchContract, SomeNodesAreGivenBackAndTheOthersStay) {
   const std::string job = submit(three);
   ASSERT_TRUE(eventually([&] { return agents().size() == 3; }));
   ASSERT_TRUE(adaptor->can_release(three, job, {1}, false).has_value());
-  kill(agents()[1].pid, SIGTERM);  // as the head tells it to
+  end_agent(agents()[1].pid, "node-2");
   ASSERT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 2}; }));
   const auto released = adaptor->release(three, job, {1});
   ASSERT_TRUE(released.has_value()) << released.error().text();
@@ -350,8 +357,8 @@ TEST_P(GrowingSystem, ARunningJobGrows) {
   const auto launched = adaptor->launch_agent(more, job, 0);
   ASSERT_TRUE(launched.has_value()) << launched.error().text();
   ASSERT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 0, 1}; }));
-  for (const Agent& agent : agents())  // as the head tells it to
-    if (agent.pid != before[0].pid && agent.pid != before[1].pid) kill(agent.pid, SIGTERM);
+  for (const Agent& agent : agents())
+    if (agent.pid != before[0].pid && agent.pid != before[1].pid) end_agent(agent.pid, "node-3");
   const auto released = adaptor->release(more, job, {0});
   ASSERT_TRUE(released.has_value()) << released.error().text();
   EXPECT_TRUE(eventually([&] { return ranks() == std::vector<int>{0, 1}; })) << "those of the base stay";

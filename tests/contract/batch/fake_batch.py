@@ -19,7 +19,7 @@ import time
 
 FOLDER = pathlib.Path(os.environ["FAKE_BATCH_DIR"])
 NODES = [f"node{n:02}" for n in range(1, 5)]
-KILL_WAIT = 5
+KILL_WAIT = 60  # longer than a busy machine takes to end all in order
 MARK = "FAKE_BATCH_JOB"  # in the environment of all that runs in a job
 
 

@@ -82,7 +82,7 @@ class AgentProcessesTest : public testing::Test {
 
   // Also reaps: the agents that the adaptor started are our children.
   template <typename Condition>
-  bool eventually(Condition condition, Duration limit = 30s) {
+  bool eventually(Condition condition, Duration limit = 90s) {
     const Deadline deadline(system_clock(), limit);
     while (!condition()) {
       while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -111,7 +111,7 @@ class AgentProcessesTest : public testing::Test {
     PILOT_TRY(const auto head, folder_->keys("head"));
     PILOT_TRY(const auto own, folder_->keys("client"));
     PILOT_TRY(const auto text, net::ask(endpoint.address, head.public_key, own,
-                                        codec::encode(model::Message{"q", std::move(body)}), 5s));
+                                        codec::encode(model::Message{"q", std::move(body)}), 30s));
     PILOT_TRY(auto answer, codec::decode_message(text));
     return std::move(answer.body);
   }
@@ -150,7 +150,9 @@ TEST_F(AgentProcessesTest, the_first_node_agent_killed_with_its_head_comes_back_
   const auto before = state();
   ASSERT_TRUE(proc::send_signal(before.nodes.at("node-1").info.agent, SIGKILL));
   ASSERT_TRUE(proc::send_signal(before.head->process, SIGKILL));
-  ASSERT_TRUE(eventually([&] { return !proc::is_alive(before.head->process); }));
+  ASSERT_TRUE(eventually([&] {
+    return !proc::is_alive(before.head->process) && !proc::is_alive(before.nodes.at("node-1").info.agent);
+  }));
   const auto launched = adaptor_.launch_agent(request_, job_, 0);  // as any pilot command does
   ASSERT_TRUE(launched.has_value()) << launched.error().text();
   ASSERT_TRUE(eventually([&] {
@@ -167,7 +169,8 @@ TEST_F(AgentProcessesTest, when_the_node_of_the_head_is_gone_the_next_one_keeps_
   ASSERT_EQ(before.head->node, "node-1");
   ASSERT_TRUE(proc::send_signal(before.nodes.at("node-1").info.agent, SIGKILL));
   ASSERT_TRUE(proc::send_signal(before.head->process, SIGKILL));
-  ASSERT_TRUE(eventually([&] { return state().head->node == "node-2"; }));
+  ASSERT_TRUE(eventually([&] { return state().head->node != "node-1"; }));
+  const auto keeper = state().head->node;  // node-2, unless that was too busy
   // It starts the first one's agent again, which is then a node like any other.
   ASSERT_TRUE(eventually([&] {
     const auto now = state();
@@ -175,10 +178,11 @@ TEST_F(AgentProcessesTest, when_the_node_of_the_head_is_gone_the_next_one_keeps_
            now.nodes.at("node-1").info.agent != before.nodes.at("node-1").info.agent;
   }));
   EXPECT_EQ(state().head->start, 2);
+  ASSERT_TRUE(eventually([&] { return agents().size() == 4; })) << "three node agents and the head";
   const auto second = state().head->process;
   ASSERT_TRUE(proc::send_signal(second, SIGKILL));
   ASSERT_TRUE(eventually([&] { return state().head->process != second; }));
-  EXPECT_EQ(state().head->node, "node-2");
+  EXPECT_EQ(state().head->node, keeper);
 }
 
 TEST_F(AgentProcessesTest, a_first_node_agent_that_was_killed_alone_takes_over_the_head_that_runs) {

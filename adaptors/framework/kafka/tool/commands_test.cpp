@@ -61,22 +61,22 @@ TEST_F(KafkaTool, ReadyWhenThisVeryBrokerListsAllThatAreExpected) {
 }
 
 TEST_F(KafkaTool, NotReadyWhileAnExpectedBrokerIsUnseen) {
-  const auto ready = run_ready(
-      {"--config", config_, "--broker", first_, "--id", "1", "--expect", "1,7", "--timeout", "200ms"});
+  const auto ready =
+      run_ready({"--config", config_, "--broker", first_, "--id", "1", "--expect", "1,7", "--timeout", "3s"});
   ASSERT_FALSE(ready.has_value());
   EXPECT_EQ(ready.error().code, ErrorCode::timed_out);
   EXPECT_THAT(ready.error().text(), HasSubstr("broker 1 does not see broker 7 yet"));
 }
 
 TEST_F(KafkaTool, NotReadyWhenAnotherBrokerStandsAtTheAddress) {
-  const auto ready = run_ready({"--config", config_, "--broker", second_, "--id", "1", "--timeout", "200ms"});
+  const auto ready = run_ready({"--config", config_, "--broker", second_, "--id", "1", "--timeout", "3s"});
   ASSERT_FALSE(ready.has_value());
   EXPECT_THAT(ready.error().text(), HasSubstr("broker 1 is at '" + first_ + "'"));
 }
 
 TEST_F(KafkaTool, SaysThatTheConnectionIsRefused) {
   const auto ready =
-      run_ready({"--config", config_, "--broker", "127.0.0.1:1", "--id", "1", "--timeout", "200ms"});
+      run_ready({"--config", config_, "--broker", "127.0.0.1:1", "--id", "1", "--timeout", "3s"});
   ASSERT_FALSE(ready.has_value());
   EXPECT_EQ(ready.error().code, ErrorCode::timed_out);
   EXPECT_THAT(ready.error().text(), HasSubstr("Connection refused"));
