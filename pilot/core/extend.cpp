@@ -54,6 +54,11 @@ Result<bool> follow_until(const Context& context, RunningPilot& pilot, std::opti
 
 // The clusters have taken the nodes in.
 Result<bool> are_in_use(const model::PilotState& state, const std::vector<std::string>& nodes) {
+  for (const auto& id : nodes) {
+    const auto& node = state.nodes.at(id);
+    if (node.draining || node.phase == model::NodePhase::released)
+      return make_error(ErrorCode::partial, fmt::format("{} came, but is not kept: {}", id, node.reason));
+  }
   for (const auto& [framework, cluster] : state.clusters) {
     const bool planned =
         std::ranges::all_of(nodes, [&](const auto& node) { return contains(cluster.plan.nodes, node); });
