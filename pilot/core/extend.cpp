@@ -57,7 +57,9 @@ Result<bool> are_in_use(const model::PilotState& state, const std::vector<std::s
   for (const auto& id : nodes) {
     const auto& node = state.nodes.at(id);
     if (node.draining || node.phase == model::NodePhase::released)
-      return make_error(ErrorCode::partial, fmt::format("{} came, but is not kept: {}", id, node.reason));
+      return make_error(ErrorCode::partial,
+                        fmt::format("{} came, but is not kept: {}", id,
+                                    node.reason.empty() ? "it is given back" : node.reason));
   }
   for (const auto& [framework, cluster] : state.clusters) {
     const bool planned =

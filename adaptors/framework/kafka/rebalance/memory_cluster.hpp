@@ -159,6 +159,7 @@ class MemoryCluster final : public protocol::Administrator {
       partition.arrived = 0;
       ++submitted;
     }
+    if (unanswered > 0 && unanswered-- > 0) return make_error(ErrorCode::timed_out, "no answer");
     return results;
   }
 
@@ -226,9 +227,7 @@ class MemoryCluster final : public protocol::Administrator {
     unregistered.push_back(broker);
     return ok();
   }
-  Result<Duration> round_trip(int, const Deadline&) override {
-    return Duration(std::chrono::milliseconds(1));
-  }
+  Result<Duration> round_trip(int, const Deadline&) override { return std::chrono::milliseconds(1); }
 
   std::set<int> up;
   std::set<int> dead;  // of those that are listed as up
@@ -241,6 +240,7 @@ class MemoryCluster final : public protocol::Administrator {
   std::int16_t refuse_with = 0;
   bool silent = false;
   int submitted = 0;
+  int unanswered = 0;  // so many requests for moves are taken without an answer
   std::size_t elected_at_once = 0;
   std::function<void()> once_answered;               // after the next answer about partitions
   std::optional<protocol::ClusterState> late_image;  // what a broker that is behind tells

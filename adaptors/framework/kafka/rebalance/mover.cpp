@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "adaptors/framework/kafka/protocol/error_codes.hpp"
@@ -62,8 +64,12 @@ std::size_t Mover::lanes() const {
 }
 
 std::map<PartitionKey, std::size_t> Mover::moving() const {
+  const bool all_soon = !pace_.portions().gentle;
   std::map<PartitionKey, std::size_t> followers;
-  for (const auto& move : left_) followers[key(move)] = move.from.size() + move.added().size() - 1;
+  for (const auto& move : left_) {
+    const bool comes = all_soon || asked_.contains(key(move));
+    followers[key(move)] = move.from.size() - 1 + (comes ? move.added().size() : 0);
+  }
   return followers;
 }
 
@@ -103,12 +109,12 @@ Result<void> Mover::choose_folders(const std::vector<reassign::Move>& batch) {
 std::vector<protocol::Reassignment> Mover::next_wishes() const {
   std::map<int, std::size_t> under_way;  // by leader
   for (const auto& move : left_)
-    if (asked_.contains(key(move))) ++under_way[move.from.front()];
-  const auto most = pace_.portions().size(brokers_, left_.size());
+    if (asked_.contains(key(move))) ++under_way[pace_.leader_of(move)];
+  const auto most = pace_.portions().size(brokers_, batch_size_);
   std::vector<protocol::Reassignment> wishes;
   for (const auto& move : left_) {
     if (wishes.size() == most) break;
-    auto& of_leader = under_way[move.from.front()];
+    auto& of_leader = under_way[pace_.leader_of(move)];
     if (asked_.contains(key(move)) || of_leader >= of_a_leader_) continue;
     ++of_leader;
     wishes.push_back({move.topic, move.index, move.to});
@@ -118,16 +124,15 @@ std::vector<protocol::Reassignment> Mover::next_wishes() const {
 
 // Errors: what Kafka refuses.  That nobody answers passes, or nothing moves for long.
 Result<bool> Mover::ask_for_more() {
-  constexpr Duration stuck = std::chrono::seconds(10);  // which shall not hold up what waits behind it
   if (asked_.size() >= left_.size()) return false;
   const auto now = on_.clock.steady();
-  if (now - last_change_ >= stuck) {
+  if (now - last_change_ >= pace_.stuck_after()) {
     last_change_ = now;
-    ++of_a_leader_;
+    of_a_leader_ *= 2;
   }
-  if (now - last_asked_ < pace_.portions().pause()) return true;
   const auto wishes = next_wishes();
-  if (wishes.empty()) return true;
+  if (wishes.empty()) return false;
+  if (now - last_asked_ < pace_.portions().pause()) return true;
   last_asked_ = now;
   const auto results = on_.cluster.alter_reassignments(wishes, request());
   if (results.has_error()) {
@@ -147,18 +152,16 @@ Result<bool> Mover::ask_for_more() {
 }
 
 Result<void> Mover::run(const std::vector<reassign::Move>& batch, bool submitted) {
-  constexpr std::size_t rounds = 25;  // more would last
   left_ = batch;
+  batch_size_ = batch.size();
   asked_.clear();
   arrived_.clear();
-  std::set<int> leaders;
-  for (const auto& move : batch) {
-    leaders.insert(move.from.front());
-    if (submitted) asked_.insert(key(move));
-  }
-  of_a_leader_ = 1 + batch.size() / (rounds * leaders.size());
   last_change_ = on_.clock.steady();
+  if (submitted) std::ranges::transform(batch, std::inserter(asked_, asked_.end()), key);
   PILOT_TRY_VOID(throttle(batch));
+  std::map<int, std::size_t> of_leaders;
+  for (const auto& move : batch) ++of_leaders[pace_.leader_of(move)];
+  of_a_leader_ = pace_.portions().of_a_leader(std::ranges::max(std::views::values(of_leaders)));
   if (!submitted) PILOT_TRY_VOID(choose_folders(batch));
   PILOT_TRY_VOID(pace_.watch(*this));
   PILOT_TRY_VOID(settle(batch));
@@ -172,6 +175,8 @@ Result<bool> Mover::look() {
   PILOT_TRY(const auto ongoing, on_.cluster.reassignments(request()));
   std::set<PartitionKey> going;
   for (const auto& one : ongoing) going.emplace(one.topic, one.partition);
+  for (const auto& move : left_)  // what was asked for may have been taken although no answer came
+    if (going.contains(key(move))) asked_.insert(key(move));
   const auto end = std::stable_partition(left_.begin(), left_.end(), [&](const auto& move) {
     return going.count(key(move)) != 0 || !asked_.contains(key(move));
   });
@@ -198,7 +203,7 @@ Result<bool> Mover::look() {
 // Finished moves: what leaders send to followers of throttled partitions counts, and one that falls out of
 // sync would wait.  Not each by itself, for every broker hears of it.
 Result<void> Mover::unthrottle() {
-  constexpr Duration seldom = std::chrono::seconds(10);
+  constexpr Duration seldom = std::chrono::seconds(5);
   const auto now = on_.clock.steady();
   if (!pace_.throttles() || finished_.empty() || now - last_unthrottled_ < seldom) return ok();
   last_unthrottled_ = now;

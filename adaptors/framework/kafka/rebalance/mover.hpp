@@ -54,7 +54,8 @@ class Mover final : private Work {
   std::set<int> with_folders_;        // brokers with several log directories
   std::vector<reassign::Move> left_;  // of the batch; outlives it, for cancel()
   std::set<PartitionKey> asked_;      // of these
-  std::size_t of_a_leader_ = 1;       // under way at a time
+  std::size_t batch_size_ = 0;
+  std::size_t of_a_leader_ = 1;  // under way at a time
   SteadyTime last_asked_;
   SteadyTime last_change_;
   std::set<std::string> finished_;  // topics that are throttled for finished moves

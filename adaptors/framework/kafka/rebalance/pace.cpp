@@ -42,9 +42,8 @@ Duration round_trip(const Surroundings& on, const std::set<int>& brokers) {
 
 std::size_t Portions::size(std::size_t brokers, std::size_t all) const {
   constexpr std::size_t most = 500;
-  constexpr std::size_t parts = 25;  // more would last
   const std::size_t least = gentle ? 1 : 2;
-  return std::clamp(std::max(brokers * least / 4, all / parts), least, most);
+  return std::clamp(std::max(brokers * least / 4, all / rounds), least, most);
 }
 
 void Ingest::look(const Observation& seen, SteadyTime now) {
@@ -129,8 +128,7 @@ Result<void> Pace::set_rates(const Work& work) {
   const auto rate = *progress_.throttle;
   const double senders = std::max<double>(1, static_cast<double>(std::max(anyway.size(), work.lanes())));
   const double part = static_cast<double>(rate) * static_cast<double>(work.lanes()) / senders;
-  const Duration between =
-      std::min<Duration>(std::chrono::milliseconds(100), std::chrono::seconds(1) / (1 + up_.size()));
+  const Duration between = portions().pause_between(up_.size());
   std::optional<Error> failed;
   for (const int id : up_) {
     const auto more = anyway.find(id);
@@ -141,11 +139,16 @@ Result<void> Pace::set_rates(const Work& work) {
     const auto done = throttle_broker(on_.cluster, id, wanted, request());
     set = done.has_value() ? std::optional(wanted) : std::nullopt;
     if (done.has_error()) failed = done.error();
-    on_.wait(between);  // every broker hears of each
+    if (between > Duration{0}) on_.wait(between);  // every broker hears of each
   }
   const bool any = std::any_of(rates_.begin(), rates_.end(), [](const auto& entry) { return entry.second; });
   if (failed && !any) return *failed;
   return ok();
+}
+
+int Pace::leader_of(const reassign::Move& move) const {
+  const auto at = ingest_.leaders().find({move.topic, move.index});
+  return at == ingest_.leaders().end() || at->second == -1 ? move.from.front() : at->second;
 }
 
 std::set<int> Pace::throttled() const {

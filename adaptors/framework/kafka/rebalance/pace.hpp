@@ -1,6 +1,7 @@
 // How much is moved, how fast it goes and how fast it may go: one account for all moves of a run.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,9 +21,21 @@ inline constexpr Duration request_limit = std::chrono::seconds(30);
 // led by another: on two cores a change was felt for 80 ms, and those that overlapped for seconds
 // (tests/bench/elastic/move_bench).
 struct Portions {
-  bool gentle = false;  // somebody produces
+  bool gentle = false;  // somebody produces, and there is time
+
+  // Of `all` changes, on so many brokers.
   std::size_t size(std::size_t brokers, std::size_t all) const;
+  // Under way at a time of the moves of a leader, if it has `all`.
+  std::size_t of_a_leader(std::size_t all) const { return gentle ? 1 + all / rounds : all; }
   Duration pause() const { return std::chrono::milliseconds(gentle ? 400 : 150); }
+  // Between the settings of two brokers.
+  Duration pause_between(std::size_t brokers) const {
+    const Duration whole = std::chrono::seconds(1);
+    return gentle ? std::min<Duration>(std::chrono::milliseconds(100), whole / (1 + brokers)) : Duration{0};
+  }
+
+ private:
+  static constexpr std::size_t rounds = 25;  // more would last
 };
 
 // What is under way.
@@ -30,7 +43,7 @@ class Work {
  public:
   virtual ~Work() = default;
   virtual bool done() const = 0;
-  // Whether there was, or will soon be, more to ask for.
+  // Whether there is more to ask for, or will be in a moment.
   virtual Result<bool> ask_for_more() { return false; }
   virtual Result<bool> look() = 0;          // whether anything went on
   virtual std::size_t lanes() const = 0;    // brokers that can send and receive at the same time for it
@@ -67,8 +80,13 @@ class Pace {
   // Sets the throttle of all brokers, and before the first time measures what they can spare.
   Result<void> throttle(const Work& work);
 
-  // Producers are known once throttle() has measured: who wants no throttle is in a hurry.
-  Portions portions() const { return {ingest_.total() > notable}; }
+  // Producers are known once throttle() has measured.  Who wants no throttle is in a hurry, and so are those
+  // whose brokers go in any case.
+  Portions portions() const { return {!options_.as_far_as_possible && ingest_.total() > notable}; }
+  // As last seen; the first replica of a partition that was not.
+  int leader_of(const reassign::Move& move) const;
+  // When a move goes on so little, it shall not hold up what waits behind it.
+  Duration stuck_after() const { return std::min<Duration>(std::chrono::seconds(10), options_.patience / 4); }
 
   // Until the work is done, with reports.  Errors: partial, when stopped or stalled.
   Result<void> watch(Work& work);
