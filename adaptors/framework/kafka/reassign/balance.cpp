@@ -140,13 +140,29 @@ void relieve(Load& load, BrokerAt from, double tolerance) {
 // A plan without new brokers finds nothing to do.
 bool is_even(const Load& load, double tolerance) {
   const auto order = by_load(load);
-  return std::none_of(order.begin(), order.end(), [&](BrokerAt broker) {
+  return std::ranges::none_of(order, [&](BrokerAt broker) {
     return starved(load, broker, 1 - tolerance) || overfull(load, broker, tolerance);
   });
 }
 
+constexpr double new_below = 0.5;
+
+// Those that are not new, by what they hold on average.
+bool were_even(const Load& load, double tolerance) {
+  double bytes = 0, replicas = 0;
+  std::vector<BrokerAt> old = by_load(load);
+  std::erase_if(old, [&](BrokerAt broker) { return starved(load, broker, new_below); });
+  for (const BrokerAt broker : old) {
+    bytes += load.bytes(broker) / static_cast<double>(old.size());
+    replicas += load.replicas(broker) / static_cast<double>(old.size());
+  }
+  return std::ranges::all_of(old, [&](BrokerAt broker) {
+    return std::abs(load.bytes(broker) - bytes) <= tolerance * bytes &&
+           std::abs(load.replicas(broker) - replicas) <= tolerance * replicas;
+  });
+}
+
 bool fill_those_that_are_new(Load& load, double leader_costs) {
-  constexpr double new_below = 0.5;
   std::vector<BrokerAt> filled;
   for (const BrokerAt broker : by_load(load)) {
     if (!starved(load, broker, new_below)) continue;
@@ -160,12 +176,17 @@ bool fill_those_that_are_new(Load& load, double leader_costs) {
 
 // Of replicas that fit alike one that follows: a leader that goes is a change for its clients while data are
 // on the way, and leaders come by the order of the lists (leaders.cpp), at the end.  But not when brokers
-// were then less even than half of the tolerance: the next plan would soon find something to move.
+// were then less even than half of the tolerance: the next plan would soon find something to move.  Nor shall
+// it find something when few replicas are there to choose from, and brokers were even before.
 bool fill_new(Load& load, double tolerance) {
+  const bool even_before = were_even(load, tolerance);
   Load by_followers = load;
   if (!fill_those_that_are_new(load, 1)) return false;
   fill_those_that_are_new(by_followers, 1.2);
-  if (is_even(by_followers, tolerance / 2)) load = std::move(by_followers);
+  if (is_even(by_followers, tolerance / 2))
+    load = std::move(by_followers);
+  else if (even_before)
+    fill_and_relieve(load, tolerance);
   return true;
 }
 
