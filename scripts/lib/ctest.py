@@ -78,9 +78,11 @@ def _failure(case, output):
 
 
 def _reason(case, output):
-    """What the test said: GoogleTest's message, or a line with 'skip' in it, or its last line."""
+    """What the test said: an e2e test's or GoogleTest's message, or a line with 'skip' in it, or its last line."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     for number, line in enumerate(lines):
+        if " SKIPPED: " in line:
+            return line.split(" SKIPPED: ", 1)[1]
         if line.endswith(": Skipped") and number + 1 < len(lines):
             return lines[number + 1]
     said = [line for line in lines if re.search(r"\bskip", line, re.IGNORECASE) and "[" not in line]

@@ -20,7 +20,9 @@ JUNIT = """<testsuite><testcase name="good" status="run"/>
 <testcase name="shy" status="notrun"><skipped/><system-out>[ RUN ] x
 /a/b_test.cpp:12: Skipped
 needs a second user
-[  SKIPPED ] x</system-out></testcase></testsuite>"""
+[  SKIPPED ] x</system-out></testcase>
+<testcase name="bare" status="notrun"><skipped/><system-out>[44-bare 12:00:00] SKIPPED: slurmdbd is not installed
+vcluster: nothing is up</system-out></testcase></testsuite>"""
 
 
 class Suite(unittest.TestCase):
@@ -69,9 +71,10 @@ class Suite(unittest.TestCase):
         report.write_text(JUNIT)
         with contextlib.redirect_stdout(shown):
             tally = ctest.read(report)
-        self.assertEqual("1 passed, 1 failed, 1 skipped", tally.text())
+        self.assertEqual("1 passed, 1 failed, 2 skipped", tally.text())
         self.assertIn("FAILED bad after 1.5 s: Timeout\n    | expected 1, got 2", shown.getvalue())
         self.assertIn("skipped shy: needs a second user", shown.getvalue())
+        self.assertIn("skipped bare: slurmdbd is not installed", shown.getvalue())
 
     def test_a_failed_step_shows_the_end_of_its_output_and_its_log(self):
         shown = io.StringIO()
