@@ -154,19 +154,18 @@ class Others(GateCase):
         self.expect_new("format", "pilot/base/planted.cpp", "clang-format-14 -i pilot/base/planted.cpp",
                         lambda: self.plant("pilot/base/planted.cpp", "int   x ;\n"))
 
+    def plant_script(self, text):
+        line = self.plant("scripts/planted.sh", text)
+        os.chmod(self.tree / "scripts/planted.sh", stat.S_IRWXU)
+        return line
+
     def test_a_shell_script_with_a_mistake(self):
-        def plant():
-            line = self.plant("scripts/planted.sh", "#!/bin/bash\ncd $1 || exit\n")
-            os.chmod(self.tree / "scripts/planted.sh", stat.S_IRWXU)
-            return line + 1
-        self.expect_new("shell", "scripts/planted.sh", "SC2086", plant)
+        self.expect_new("shell", "scripts/planted.sh", "SC2086",
+                        lambda: self.plant_script("#!/bin/bash\ncd $1 || exit\n") + 1)
 
     def test_a_hit_that_may_be_told_as_a_miss(self):
-        def plant():
-            line = self.plant("scripts/planted.sh", "#!/bin/bash\nset -o pipefail\nseq 100000 | grep -qF 1\n")
-            os.chmod(self.tree / "scripts/planted.sh", stat.S_IRWXU)
-            return line + 2
-        self.expect_new("shell", "scripts/planted.sh", "a pipe ends in grep -q", plant)
+        self.expect_new("shell", "scripts/planted.sh", "a pipe ends in grep -q",
+                        lambda: self.plant_script("#!/bin/bash\nset -o pipefail\nseq 100000 | grep -qF 1\n") + 2)
 
     def only(self, path, text):
         """Reduces the copy to one source that a compile database names; returns the options for it."""

@@ -64,11 +64,11 @@ struct Wish {
 // disturb the balance of bytes and replicas least; brokers with less than half of the fair share count as
 // new and are filled up to it from the fullest.  When nobody is to be drained and nobody is new, those
 // outside the tolerance are filled and relieved; otherwise unevenness that was among the old ones before
-// costs no bytes. Last, preferred leaders are spread by reordering lists, which moves nothing.  A partition's
-// replicas stay on distinct brokers, and no move puts more of them into one rack than were there when another
-// rack is possible.  A broker that only occurs in `partitions` is left as it is. Errors: usage, with the
-// numbers, when a topic has more replicas than brokers are kept or a broker is named twice; failed, with the
-// numbers, when the kept brokers have no room.
+// costs no bytes.  Last, preferred leaders are spread by reordering lists, which moves nothing.  The replicas
+// of a partition stay on distinct brokers, and no move puts more of them into one rack than were there when
+// another rack is possible.  A broker that only occurs in `partitions` is left as it is.
+// Errors: usage, with the numbers, when a topic has more replicas than brokers are kept or a broker is
+// named twice; failed, with the numbers, when the kept brokers have no room.
 Result<Plan> plan(std::vector<Broker> brokers, std::vector<Partition> partitions, const Wish& wish = {});
 
 // The moves in order, cut into batches of at most `count` moves and, unless a single move is larger,

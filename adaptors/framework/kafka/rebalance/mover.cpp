@@ -79,11 +79,15 @@ Result<void> Mover::throttle(const std::vector<reassign::Move>& batch) {
   if (!moves) return ok();
   PILOT_TRY_VOID(pace_.throttle(*this));
   if (!pace_.throttles()) return ok();
-  for (const bool first : {true, false}) {  // brokers take each of these in turn
-    if (!on_.wait(pace_.portions().pause())) return make_error(ErrorCode::partial, "stopped on request");
-    if (first) PILOT_TRY_VOID(throttle_topics(on_.cluster, batch, request()));
-  }
-  return ok();
+  PILOT_TRY_VOID(pause());
+  PILOT_TRY_VOID(throttle_topics(on_.cluster, batch, request()));
+  return pause();
+}
+
+// Brokers take what they are told before in peace.
+Result<void> Mover::pause() const {
+  if (on_.wait(pace_.portions().pause())) return ok();
+  return make_error(ErrorCode::partial, "stopped on request");
 }
 
 // Before the moves: a broker that has a replica already would copy it.

@@ -42,6 +42,7 @@ class Mover final : private Work {
 
   Deadline request() const { return Deadline(on_.clock, request_limit); }
   Result<void> throttle(const std::vector<reassign::Move>& batch);
+  Result<void> pause() const;
   Result<void> choose_folders(const std::vector<reassign::Move>& batch);
   std::vector<protocol::Reassignment> next_wishes() const;
   Result<void> unthrottle();
