@@ -384,6 +384,8 @@ struct HeadAgent::Impl {
         });
   }
 
+  void act(const StopMoving& wanted) { tools.ask_to_end("move " + wanted.framework); }
+
   void act(const RetireNode& wanted) {
     tools.run(fmt::format("retire {} {}", wanted.framework, wanted.node), complete(wanted.command, context()),
               until_it_gives_up,

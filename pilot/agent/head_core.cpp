@@ -321,6 +321,7 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
 void HeadCore::do_without(const std::string& node, const std::string& reason) {
   emit(model::NodeChanged{node, NodePhase::lost, reason});
   given_up_.insert(node);
+  done_without_.insert(node);
   cordon(node, reason);
 }
 

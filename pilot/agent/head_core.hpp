@@ -166,6 +166,8 @@ class HeadCore {
   void do_without_lost_nodes();
   bool is_bound(const std::string& node) const;
   void follow_change(const ClusterEntry& entry);
+  void follow_move(const ClusterEntry& entry);
+  std::optional<std::string> overtaken_by(const model::ClusterState& cluster) const;
   void cordon(const std::string& node, const std::string& reason,
               const std::optional<std::string>& throttle = {});
   void change_failed(const std::string& framework, const std::string& cause);
@@ -254,6 +256,8 @@ class HeadCore {
   int launching_ = 0;                                   // of them
   std::set<std::string> planning_, probing_, writing_;  // frameworks with an effect under way
   std::set<std::string> moving_, giving_back_;          // the same; allocations
+  std::map<std::string, std::string> stopped_for_;      // of moving_: what was asked to end, and why
+  std::set<std::string> done_without_;                  // nodes that were lost for long
   std::map<std::string, SteadyTime> warned_;  // by allocation whose end is near: when it is given back again
   struct Extending {
     std::string peer, id;

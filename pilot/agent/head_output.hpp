@@ -50,6 +50,12 @@ struct MoveData {
   model::Command command;
 };
 
+// Have the command of MoveData end soon, with what is half done cancelled; answered by HeadCore::moved() as
+// well.
+struct StopMoving {
+  std::string framework;
+};
+
 // Run a plan's ResizePlan::retire of a node; answered by HeadCore::retired().
 struct RetireNode {
   std::string framework;
@@ -132,8 +138,8 @@ struct FindJob {
 };
 
 using Effect = std::variant<FindJob, PlanCluster, CheckMove, ProbeCluster, WriteClientFiles, LaunchAgent,
-                            AdmitNodes, MoveData, RetireNode, GiveBack, CheckRelease, ReturnNodes, GrowBase,
-                            LookAtJob, CheckCluster, Finish>;
+                            AdmitNodes, MoveData, StopMoving, RetireNode, GiveBack, CheckRelease, ReturnNodes,
+                            GrowBase, LookAtJob, CheckCluster, Finish>;
 
 struct HeadOutput {
   std::vector<model::EventBody> events;

@@ -212,6 +212,7 @@ void HeadCore::do_without_lost_nodes() {
     auto& patience = lost_patience_.try_emplace(id, state_.spec.lost_after).first->second;
     if (now - since <= patience) continue;
     cordon(id, fmt::format("lost for {}", format_duration(patience)));
+    done_without_.insert(id);
     lost_since_[id] = now;
     patience *= 2;
   }
@@ -224,8 +225,7 @@ void HeadCore::follow_nodes() {
     if (cluster.changing) {
       follow_change(entry);
     } else if (cluster.moving) {
-      if (moving_.insert(framework).second)
-        out_.effects.push_back(MoveData{framework, *cluster.plan.resize->move});
+      follow_move(entry);
     } else if (!retire(entry)) {
       change(entry);
     }
@@ -248,6 +248,29 @@ void HeadCore::follow_change(const ClusterEntry& entry) {
       return change_failed(framework, fmt::format("{}: {}", spec.id, service.reason));
   }
   bring_up(entry);
+}
+
+void HeadCore::follow_move(const ClusterEntry& entry) {
+  const auto& [framework, cluster] = entry;
+  if (moving_.insert(framework).second) {
+    out_.effects.push_back(MoveData{framework, *cluster.plan.resize->move});
+  } else if (const auto gone = overtaken_by(cluster); gone && !stopped_for_.contains(framework)) {
+    stopped_for_[framework] = fmt::format("{}: {}", *gone, state_.nodes.at(*gone).reason);
+    out_.effects.push_back(StopMoving{framework});
+  }
+}
+
+// A node with a part of the cluster that is lost for good, which the change under way knows nothing of.  What
+// moves there would be waited for until nothing has moved for long, and what it held is missing until then.
+std::optional<std::string> HeadCore::overtaken_by(const model::ClusterState& cluster) const {
+  const auto planned = draining_in(cluster.plan);
+  for (const auto& id : done_without_) {
+    const auto& node = state_.nodes.at(id);
+    const bool has_part =
+        std::ranges::any_of(cluster.plan.services, [&](const auto& spec) { return spec.node == id; });
+    if (node.phase == NodePhase::lost && node.draining && has_part && !contains(planned, id)) return id;
+  }
+  return std::nullopt;
 }
 
 // Asks for a plan when the one there is was made for other nodes.
@@ -285,9 +308,10 @@ HeadOutput HeadCore::progressed(const std::string& purpose, std::string_view sen
 
 HeadOutput HeadCore::moved(const std::string& framework, const Result<void>& result) {
   moving_.erase(framework);
+  const auto stopped_for = stopped_for_.extract(framework);
   if (winding_down()) return take();
   if (result.has_error()) {
-    change_failed(framework, result.error().text());
+    change_failed(framework, stopped_for.empty() ? result.error().text() : stopped_for.mapped());
   } else {
     emit(model::DataMoved{framework, {}});
   }
@@ -298,7 +322,9 @@ HeadOutput HeadCore::moved(const std::string& framework, const Result<void>& res
 // the next plan's.
 void HeadCore::change_failed(const std::string& framework, const std::string& cause) {
   emit(model::DataMoved{framework, cause});
-  const auto planned = draining_in(state_.clusters.at(framework).plan);
+  const auto asked = refused_.find(framework);  // also when no plan has come of it
+  const auto planned =
+      asked != refused_.end() ? asked->second.draining : draining_in(state_.clusters.at(framework).plan);
   for (const auto& id : draining_nodes()) {
     if (state_.nodes.at(id).phase == NodePhase::lost && !contains(planned, id)) continue;
     emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause), {}});

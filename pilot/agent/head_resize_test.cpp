@@ -68,6 +68,26 @@ class HeadResizeTest : public testing::Test, protected HeadHarness {
     messages_.clear(), effects_.clear();
   }
 
+  // Of a plan that was asked for.
+  void bring_to_moving(const model::ClusterPlan& plan) {
+    take(core_->planned("fake", plan));
+    if (plan.resize->draining.empty()) report("node-3", "fake/worker-3", ServicePhase::ready);
+    take(core_->probed("fake", ok()));
+    take(core_->client_files_written("fake", ok()));
+    ASSERT_THAT(effects<MoveData>(), SizeIs(1));
+    effects_.clear();
+  }
+
+  void lose_second_while_third_is_drained() {
+    extend();
+    receive("client", model::ShrinkPilot{{"node-3"}, 0});
+    effects<PlanCluster>();
+    bring_to_moving(drained());
+    pass(2min + 10s, {"node-1", "node-3"});
+    ASSERT_THAT(effects<StopMoving>(), SizeIs(1));
+    messages_.clear();
+  }
+
   void expect_third_is_rebuilt_elsewhere() {
     const auto plans = effects<PlanCluster>();
     ASSERT_THAT(plans, SizeIs(1));
@@ -408,6 +428,65 @@ TEST_F(HeadResizeTest, a_change_goes_on_without_a_node_that_is_lost_meanwhile) {
   take(core_->moved("fake", ok()));
   take(core_->retired("fake", "node-3", ok()));
   EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+}
+
+TEST_F(HeadResizeTest, data_do_not_go_on_moving_onto_a_node_that_is_lost_for_good) {
+  boot();
+  request_extension();
+  enroll_third();
+  effects<PlanCluster>();
+  bring_to_moving(grown());
+  pass(2min, {"node-1", "node-2"});
+  EXPECT_THAT(effects<StopMoving>(), IsEmpty()) << "it may come back";
+  pass(20s, {"node-1", "node-2"});
+  ASSERT_THAT(effects<StopMoving>(), SizeIs(1)) << "and once is enough";
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty()) << "it still moves";
+  take(core_->moved("fake", make_error(ErrorCode::partial, "stopped on request")));
+  EXPECT_THAT(cluster().change_failure, HasSubstr("node-3: lost for"));
+  ASSERT_NO_FATAL_FAILURE(expect_third_is_rebuilt_elsewhere());
+}
+
+// To rebuild what a lost node held comes first, and goes as far as it can: no promise for the other one.
+TEST_F(HeadResizeTest, a_node_is_kept_when_another_one_is_lost_for_good_while_its_data_move) {
+  ASSERT_NO_FATAL_FAILURE(lose_second_while_third_is_drained());
+  take(core_->moved("fake", make_error(ErrorCode::partial, "stopped on request")));
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  EXPECT_THAT(core_->state().nodes.at("node-3").reason, HasSubstr("fake: node-2: lost for"));
+  EXPECT_THAT(stopped("node-3"), IsEmpty());
+  const auto plans = effects<PlanCluster>();
+  ASSERT_THAT(plans, SizeIs(1));
+  EXPECT_THAT(plans[0].draining, ElementsAre("node-2"));
+  EXPECT_TRUE(plans[0].as_far_as_possible);
+}
+
+TEST_F(HeadResizeTest, a_move_that_ends_before_it_is_stopped_is_done) {
+  ASSERT_NO_FATAL_FAILURE(lose_second_while_third_is_drained());
+  take(core_->moved("fake", ok()));
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  EXPECT_THAT(stopped("node-3"), ElementsAre("fake/worker-3"));
+}
+
+TEST_F(HeadResizeTest, a_head_that_is_started_again_stops_the_move_as_well) {
+  ASSERT_NO_FATAL_FAILURE(lose_second_while_third_is_drained());
+  restart();
+  EXPECT_THAT(effects<StopMoving>(), IsEmpty());
+  auto info = node("node-3");
+  info.allocation = "a1";
+  enroll("node-1");
+  receive("node-3", model::RegisterNode{info, {}});
+  EXPECT_THAT(effects<MoveData>(), SizeIs(1)) << "where the one before ended";
+  EXPECT_THAT(effects<PlanCluster>(), IsEmpty());
+}
+
+TEST_F(HeadResizeTest, a_lost_node_is_planned_for_again_when_that_could_not_be_done) {
+  extend();
+  pass(2min + 10s, {"node-1", "node-2"});
+  ASSERT_THAT(effects<PlanCluster>(), SizeIs(1));
+  take(core_->planned("fake", make_error(ErrorCode::failed, "no room in the home")));
+  EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
+  pass(4min + 10s, {"node-1", "node-2"});
+  EXPECT_TRUE(core_->state().nodes.at("node-3").draining);
+  EXPECT_THAT(effects<PlanCluster>(), SizeIs(1));
 }
 
 // What is down for good elsewhere is no reason to keep a node's data on it until its time is over.

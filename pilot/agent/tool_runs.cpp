@@ -34,4 +34,9 @@ void ToolRuns::run(const std::string& purpose, const Result<model::Command>& com
   if (on_line) run.follow(std::move(on_line));
 }
 
+void ToolRuns::ask_to_end(const std::string& purpose) {
+  const auto run = runs_.find(purpose);
+  if (run != runs_.end()) run->second.ask_to_end();
+}
+
 }  // namespace pilot::agent

@@ -25,6 +25,9 @@ class ToolRuns {
   void run(const std::string& purpose, const Result<model::Command>& command, Duration longest, Answer answer,
            OnLine on_line = nullptr);
 
+  // Has what runs for this purpose, if anything, end by SIGTERM; its answer comes as ever.
+  void ask_to_end(const std::string& purpose);
+
  private:
   EventLoop& loop_;
   std::map<std::string, proc::CommandRun> runs_;  // by purpose

@@ -199,6 +199,10 @@ void CommandRun::follow(std::function<void(std::string_view line)> on_line) {
   impl_->on_line = std::move(on_line);
 }
 
+void CommandRun::ask_to_end() {
+  if (impl_->process && impl_->watch) send_signal_to_group(impl_->process, SIGTERM);
+}
+
 Result<CommandResult> run_command(const model::Command& command, Duration timeout, const std::string& input) {
   EventLoop loop;
   std::optional<Result<CommandResult>> result;

@@ -38,6 +38,9 @@ class CommandRun {
   // Calls `on_line`, from the loop, for each whole line of standard output as it comes.
   void follow(std::function<void(std::string_view line)> on_line);
 
+  // Sends SIGTERM to its process group; a tool that cleans up first has the time that is left to it.
+  void ask_to_end();
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -114,6 +114,22 @@ TEST(CommandRun, destroying_it_kills_and_reaps) {
   EXPECT_FALSE(deadline.passed());
 }
 
+TEST(CommandRun, a_tool_that_is_asked_to_end_cleans_up_first) {
+  EventLoop loop;
+  std::optional<CommandResult> result;
+  CommandRun run(loop, shell("trap 'echo cleaned up; exit 6' TERM; echo begun; sleep 300 & wait"), 60s,
+                 [&](Result<CommandResult> ended) {
+                   result.emplace(std::move(ended).value());
+                   loop.stop();
+                 });
+  run.follow([&](std::string_view line) {
+    if (line == "begun") run.ask_to_end();
+  });
+  loop.run();
+  EXPECT_EQ(result->status.code, 6);
+  EXPECT_EQ(result->out, "begun\ncleaned up\n");
+}
+
 TEST(CommandRun, its_callback_may_destroy_it) {
   EventLoop loop;
   std::optional<CommandRun> run;
