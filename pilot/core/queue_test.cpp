@@ -103,5 +103,15 @@ TEST_F(Queue, StatusAndStopDontMissAHeadThatIsNotYet) {
   EXPECT_TRUE(stopped.has_value()) << stopped.error().text();
 }
 
+TEST_F(Queue, ASubmissionWithoutAnAnswerIsNotCalledRefused) {
+  plugin::Registry silent;
+  silent.add(std::make_unique<testing_adaptors::TestBatch>());
+  context_.registry = &silent;
+  const auto pilot = start_pilot(context_, spec_, {});
+  ASSERT_TRUE(pilot.has_error());
+  EXPECT_EQ(pilot.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(pilot.error().hint, testing::HasSubstr("whether it was submitted is not known"));
+}
+
 }  // namespace
 }  // namespace pilot::core

@@ -140,7 +140,11 @@ Result<RunningPilot> start_pilot(const Context& context, const model::PilotSpec&
   PILOT_TRY(store::PilotFolder folder, store::PilotFolder::create(spec.name, spec.nodes, spec.encrypt));
   if (auto submitted = submit(context, folder, spec); !submitted.has_value()) {
     (void)folder.archive(random_hex(16));  // the name is free again, the logs are kept
-    return submitted.error().while_doing(fmt::format("starting pilot '{}'", spec.name));
+    auto error = submitted.error().while_doing(fmt::format("starting pilot '{}'", spec.name));
+    const bool may_be_there = error.code == ErrorCode::unavailable || error.code == ErrorCode::timed_out;
+    if (may_be_there && error.hint.empty())
+      error.hint = "whether it was submitted is not known; a job without its pilot ends as soon as it begins";
+    return error;
   }
   PILOT_TRY(RunningPilot pilot, RunningPilot::open(context, spec.name));
   const auto& base = pilot.state().allocations.at("a0");
