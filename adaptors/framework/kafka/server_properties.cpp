@@ -130,9 +130,10 @@ void set_sizes(Lines& lines, const Cluster& cluster, const Server& server) {
 // broker answers the requests of a connection one after the other, and one that waits for a follower holds up
 // all.
 void set_replication(Lines& lines, const Cluster& cluster, const Server& server) {
-  // At least one batch is fetched, however large.  A follower with few cores does nothing else while it
-  // writes it, and a throttled leader sends one such answer before it looks at its rate.
-  lines.set("replica.fetch.max.bytes", 1048576);
+  // Of a partition, and in all; at least one batch, however large.  A throttled leader sends one such answer
+  // before it looks at its rate, and the follower does nothing else while it writes it: on two cores
+  // producers felt each MiB that one partition was behind (tests/bench/elastic/move_bench).
+  lines.set("replica.fetch.max.bytes", server.few_cores() ? 131072 : 1048576);
   lines.set("replica.fetch.response.max.bytes", server.few_cores() ? 1048576 : 2097152);
   lines.set("num.replica.fetchers", std::clamp(server.cores / 4, 1, 4));
   // A throttle counts over its windows: with Kafka's eleven of a second a move begins with ten seconds' worth
