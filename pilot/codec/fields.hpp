@@ -184,7 +184,7 @@ template <typename A>
 void fields(A& a, Like<model::ClusterState> auto& v) {
   a("plan", v.plan), a("ready", v.ready), a("services", v.services), a("changing", v.changing);
   a("moving", v.moving), a("change_failure", v.change_failure), a("arriving", v.arriving);
-  a("problem", v.problem);
+  a("problem", v.problem), a("newcomers", v.newcomers);
 }
 template <typename A>
 void fields(A& a, Like<model::PilotState> auto& v) {

@@ -64,9 +64,9 @@ Result<bool> are_in_use(const model::PilotState& state, const std::vector<std::s
   for (const auto& [framework, cluster] : state.clusters) {
     const bool planned =
         std::ranges::all_of(nodes, [&](const auto& node) { return contains(cluster.plan.nodes, node); });
-    if (!planned && cluster.change_failure.empty()) return false;
-    if (cluster.changing || cluster.moving) return false;
-    if (!cluster.change_failure.empty())
+    const bool failed = cluster.failed_with(nodes);
+    if (cluster.changing || cluster.moving || (!planned && !failed)) return false;
+    if (failed)
       return make_error(ErrorCode::partial, fmt::format("{}: {}", framework, cluster.change_failure),
                         "the nodes are there; the next 'pilot extend' or 'pilot shrink' moves data again");
   }

@@ -63,6 +63,7 @@ struct Fold {
   }
 
   void operator()(const NodeRegistered& e) const {
+    const bool is_new = !state.nodes.contains(e.node.id);
     NodeState& node = state.nodes[e.node.id];
     forget(state.processes, node.info.agent);
     node = NodeState{e.node,
@@ -74,6 +75,8 @@ struct Fold {
                      node.throttle,
                      e.clock_ahead.value_or(Duration{0})};
     remember(state.processes, e.node.agent);
+    for (auto& [framework, cluster] : state.clusters)
+      if (is_new) cluster.newcomers.push_back(e.node.id);
     const auto found = state.allocations.find(e.node.allocation);
     if (found == state.allocations.end()) return;
     if (found->second.phase == AllocationPhase::suspended) found->second.reason.clear();
@@ -137,6 +140,7 @@ struct Fold {
     cluster.plan = e.plan;
     cluster.changing = cluster.ready;
     cluster.moving = false;
+    std::erase_if(cluster.newcomers, [&](const auto& node) { return contains(e.plan.nodes, node); });
     if (e.plan.resize) cluster.change_failure.clear();
   }
 
@@ -153,8 +157,11 @@ struct Fold {
   void operator()(const DataMoved& e) const {
     const auto found = state.clusters.find(e.framework);
     if (found == state.clusters.end()) return;
-    found->second.changing = found->second.moving = false;
-    found->second.change_failure = e.failure;
+    ClusterState& cluster = found->second;
+    const bool was_planned = cluster.changing || cluster.moving;
+    if (!was_planned) cluster.newcomers.clear();  // what could not be planned was for all
+    cluster.changing = cluster.moving = false;
+    cluster.change_failure = e.failure;
   }
 
   void operator()(const ClusterChecked& e) const {
@@ -222,6 +229,11 @@ bool PilotState::was_resized(const std::string& job_id) const {
     if (allocation.job_id != job_id) return false;
     return allocation.joins || std::ranges::any_of(nodes_of(name), is_returned);
   });
+}
+
+bool ClusterState::failed_with(const std::vector<std::string>& nodes) const {
+  return !change_failure.empty() &&
+         std::ranges::none_of(nodes, [&](const auto& node) { return contains(newcomers, node); });
 }
 
 void apply(PilotState& state, const Event& event) {

@@ -64,9 +64,12 @@ struct ClusterState {
   // `moving`, until its data are where they shall be.
   bool changing = false;
   bool moving = false;
-  std::string change_failure;         // of the last change; empty: none, or it went well
-  std::vector<std::string> arriving;  // services that came with the change
-  std::string problem;                // of its data, by the last check; empty: none
+  std::string change_failure;          // of the last change; empty: none, or it went well
+  std::vector<std::string> newcomers;  // nodes that the last change was not for
+  std::vector<std::string> arriving;   // services that came with the change
+  std::string problem;                 // of its data, by the last check; empty: none
+  // Whether the last change failed and was for these nodes.
+  bool failed_with(const std::vector<std::string>& nodes) const;
   bool operator==(const ClusterState&) const = default;
 };
 

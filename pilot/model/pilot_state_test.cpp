@@ -85,5 +85,39 @@ TEST_F(PilotStateTest, ARestartedHeadReplacesTheOldOne) {
   EXPECT_EQ(state_.head->start, 2);
 }
 
+TEST_F(PilotStateTest, AChangeThatFailedSaysNothingOfNodesThatItWasNotFor) {
+  const auto comes = [&](const std::string& id) {
+    NodeInfo node;
+    node.id = id;
+    happens(NodeRegistered{node});
+  };
+  const auto change = [&](const std::vector<std::string>& nodes) {
+    ClusterPlan plan;
+    plan.framework = "kafka";
+    plan.nodes = nodes;
+    plan.resize.emplace();
+    happens(ClusterPlanned{plan});
+  };
+  comes("node-1");
+  change({"node-1"});
+  happens(ClusterReady{"kafka"});
+  happens(DataMoved{"kafka", "no room"});
+  const auto& cluster = state_.clusters.at("kafka");
+  EXPECT_TRUE(cluster.failed_with({"node-1"}));
+  comes("node-2");
+  EXPECT_FALSE(cluster.failed_with({"node-2"}));
+  EXPECT_TRUE(cluster.failed_with({"node-1"}));
+  happens(DataMoved{"kafka", "no plan for both"});
+  EXPECT_TRUE(cluster.failed_with({"node-2"}));
+  comes("node-2");
+  EXPECT_TRUE(cluster.failed_with({"node-2"})) << "its agent was started again, no more";
+  change({"node-1", "node-2"});
+  EXPECT_FALSE(cluster.failed_with({"node-2"}));
+  comes("node-3");
+  happens(DataMoved{"kafka", "no room"});
+  EXPECT_TRUE(cluster.failed_with({"node-2"}));
+  EXPECT_FALSE(cluster.failed_with({"node-3"})) << "it came while that went on";
+}
+
 }  // namespace
 }  // namespace pilot::model
