@@ -110,14 +110,16 @@ HeadOutput HeadCore::planned(const std::string& framework, const Result<model::C
     failed_in(framework, plan.error());
   } else {
     probing_.erase(framework);
+    writing_.erase(framework);
     emit(model::ClusterPlanned{plan.value()});
   }
   return take();
 }
 
+// What was asked for a plan says nothing any more while another one is being made, and would move data by it.
 HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& result) {
-  const bool asked = probing_.erase(framework) > 0;  // and it was not planned anew since
-  if (winding_down() || !asked) return take();
+  const bool asked = probing_.erase(framework) > 0;
+  if (winding_down() || !asked || planning_.contains(framework)) return take();
   if (result.has_error()) {
     failed_in(framework, result.error());
   } else {
@@ -127,8 +129,8 @@ HeadOutput HeadCore::probed(const std::string& framework, const Result<void>& re
 }
 
 HeadOutput HeadCore::client_files_written(const std::string& framework, const Result<void>& result) {
-  writing_.erase(framework);
-  if (winding_down()) return take();
+  const bool asked = writing_.erase(framework) > 0;
+  if (winding_down() || !asked || planning_.contains(framework)) return take();
   if (result.has_error()) {
     failed_in(framework, result.error());
   } else {
@@ -241,6 +243,7 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
   joined_at_[id] = clock_->steady();
   lost_since_.erase(id);
   lost_patience_.erase(id);
+  done_without_.erase(id);
   given_up_.erase(id);
   Session& session = sessions_[id] = Session{peer, clock_->steady(), {}, {}, {}};
   compare(message, session);

@@ -136,6 +136,7 @@ class HeadCore {
   bool is_bound(const std::string& node) const;
   void follow_change(const ClusterEntry& entry);
   void follow_move(const ClusterEntry& entry);
+  bool lost_beside(const std::vector<std::string>& planned) const;
   std::optional<std::string> overtaken_by(const model::ClusterState& cluster) const;
   void cordon(const std::string& node, const std::string& reason,
               const std::optional<std::string>& throttle = {});

@@ -205,7 +205,8 @@ void HeadCore::do_without_lost_nodes() {
   const SteadyTime now = clock_->steady();
   std::vector<std::string> lost;  // also of an extension of which not all came
   for (const auto& [id, node] : state_.nodes)
-    if (node.phase == NodePhase::lost && !node.draining && !is_suspended(node.info.allocation))
+    if (node.phase == NodePhase::lost && !(node.draining && done_without_.contains(id)) &&
+        !is_suspended(node.info.allocation))
       lost.push_back(id);
   for (const auto& id : lost) {
     const auto since = lost_since_.try_emplace(id, now).first->second;
@@ -234,14 +235,17 @@ void HeadCore::follow_nodes() {
   return_released_nodes();
 }
 
+// Draining nodes that were lost, beside those that a change is for.
+bool HeadCore::lost_beside(const std::vector<std::string>& planned) const {
+  return std::ranges::any_of(draining_nodes(), [&](const std::string& id) {
+    return state_.nodes.at(id).phase == NodePhase::lost && !contains(planned, id);
+  });
+}
+
 // Until its new services are ready, or can't be.
 void HeadCore::follow_change(const ClusterEntry& entry) {
   const auto& [framework, cluster] = entry;
-  const auto draining = draining_in(cluster.plan);
-  const bool lost_more = std::ranges::any_of(draining_nodes(), [&](const std::string& id) {
-    return state_.nodes.at(id).phase == NodePhase::lost && !contains(draining, id);
-  });
-  if (lost_more) return change(entry);  // it would wait for them for ever
+  if (lost_beside(draining_in(cluster.plan))) return change(entry);  // it would wait for them for ever
   for (const auto& spec : cluster.plan.services) {
     const auto& service = cluster.services.at(spec.id);
     if (service.phase == model::ServicePhase::failed && contains(cluster.arriving, spec.id))
@@ -311,6 +315,7 @@ HeadOutput HeadCore::moved(const std::string& framework, const Result<void>& res
   const auto stopped_for = stopped_for_.extract(framework);
   if (winding_down()) return take();
   if (result.has_error()) {
+    if (!stopped_for.empty()) note(fmt::format("{}: {}", framework, result.error().text()));
     change_failed(framework, stopped_for.empty() ? result.error().text() : stopped_for.mapped());
   } else {
     emit(model::DataMoved{framework, {}});
@@ -318,17 +323,17 @@ HeadOutput HeadCore::moved(const std::string& framework, const Result<void>& res
   return take();
 }
 
-// Everything stays as it was: nodes that were to be given back are kept.  Those that were lost meanwhile are
-// the next plan's.
+// Everything stays as it was: nodes that were to be given back are kept.  But when some were lost meanwhile,
+// all that leave in any case are the next plan's.
 void HeadCore::change_failed(const std::string& framework, const std::string& cause) {
   emit(model::DataMoved{framework, cause});
   const auto asked = refused_.find(framework);  // also when no plan has come of it
   const auto planned =
       asked != refused_.end() ? asked->second.draining : draining_in(state_.clusters.at(framework).plan);
-  for (const auto& id : draining_nodes()) {
-    if (state_.nodes.at(id).phase == NodePhase::lost && !contains(planned, id)) continue;
-    emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause), {}});
-  }
+  const bool planned_anew = lost_beside(planned);
+  for (const auto& id : draining_nodes())
+    if (!planned_anew || !goes_anyway(id))
+      emit(model::NodeCordoned{id, false, fmt::format("{}: {}", framework, cause), {}});
 }
 
 // Stops what runs on draining nodes and takes it out of the cluster.  True while something is left to do.

@@ -66,6 +66,7 @@ void HeadCore::notice_end_of_extension(const std::string& id, const std::string&
   emit(model::AllocationChanged{id, AllocationPhase::ended, reason});
   for (const auto& node : nodes) {
     given_up_.insert(node);
+    done_without_.insert(node);
     cordon(node, fmt::format("its job is over: {}", reason));
   }
 }

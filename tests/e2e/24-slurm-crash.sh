@@ -27,7 +27,7 @@ crash() {
 }
 newest_broker() { status_of demo "[s['id'] for s in d['services'] if s['role'] == 'broker' and s['state'] == 'ready'][-1].split('-')[-1]"; }
 
-check "a pilot starts" pilot start demo --resource slurm -N 4 -t 30m --framework kafka --lost-after 12s \
+check "a pilot starts" pilot start demo --resource slurm -N 4 -t 30m --framework kafka --lost-after 8s \
   --option kafka.heap=256M
 check "with a topic" pilot topic create demo frames --partitions 6 --replicas 3
 check "and another one" pilot topic create demo bulk --partitions 6 --replicas 3
@@ -65,7 +65,7 @@ within 30 "its loss is noticed" node_is "$arrived" lost
 code=0
 wait "$extend" || code=$?
 check "the extension is partly done: $(tail -2 extend.out | tr '\n' ' ')" test "$code" = 6
-check "for that reason" grep -q "$arrived came, but is not kept: lost for 12s" extend.out
+check "for that reason" grep -q "$arrived came, but is not kept: lost for 8s" extend.out
 within 60 "it is done without" node_is "$arrived" released
 within 60 "all is as before" is_whole
 check "where it was" test "$(holders)" = "1 2 4"
@@ -84,7 +84,7 @@ within 30 "its loss is noticed" node_is node-4 lost
 code=0
 wait "$shrink" || code=$?
 check "the drain is given up: $(tail -2 shrink.out | tr '\n' ' ')" test "$code" = 6
-check "for that reason" grep -q "node-$fifth stays: kafka: node-4: lost for 12s" shrink.out
+check "for that reason" grep -q "node-$fifth stays: kafka: node-4: lost for 8s" shrink.out
 check "the node that was drained is in use again" test "$(status_of demo "[(n['state'], n['draining']) for n in d['nodes'] if n['id'] == 'node-$fifth'][0]")" = "('up', False)"
 within 60 "the lost one is done without" node_is node-4 released
 within 60 "all is well" is_whole
