@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "pilot/agent/head_resize_harness.hpp"
+#include "pilot/agent/head_resize_fixture.hpp"
 
 namespace pilot::agent {
 namespace {

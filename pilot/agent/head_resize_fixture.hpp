@@ -31,12 +31,12 @@ class HeadResizeFixture : public testing::Test, protected HeadHarness {
     auto info = node("node-3", agent);
     info.allocation = "a1";
     info.rank = 0;
-    receive("node-3", model::RegisterNode{info, {}});
+    receive("node-3", model::RegisterNode{info, {}, {}, {}});
   }
 
   // Asked for, admitted, submitted.
   void request_extension() {
-    receive("client", model::ExtendPilot{1, std::nullopt, true});
+    receive("client", model::ExtendPilot{1, std::nullopt, true, false, {}});
     const auto admit = effects<AdmitNodes>();
     ASSERT_THAT(admit, testing::SizeIs(1));
     EXPECT_EQ(admit[0].first_node, 3);
@@ -75,7 +75,7 @@ class HeadResizeFixture : public testing::Test, protected HeadHarness {
 
   void lose_second_while_third_is_drained() {
     extend();
-    receive("client", model::ShrinkPilot{{"node-3"}, 0});
+    receive("client", model::ShrinkPilot{{"node-3"}, 0, {}});
     effects<PlanCluster>();
     bring_to_moving(drained());
     pass(2min + 10s, {"node-1", "node-3"});
