@@ -105,12 +105,12 @@ HeadOutput HeadCore::tick() {
 
 HeadOutput HeadCore::planned(const std::string& framework, const Result<model::ClusterPlan>& plan) {
   planning_.erase(framework);
+  probing_.erase(framework);
+  writing_.erase(framework);
   if (winding_down()) return take();
   if (plan.has_error()) {
     failed_in(framework, plan.error());
   } else {
-    probing_.erase(framework);
-    writing_.erase(framework);
     emit(model::ClusterPlanned{plan.value()});
   }
   return take();

@@ -139,6 +139,7 @@ std::vector<model::NodeInfo> HeadCore::nodes_to_plan_for() const {
 void HeadCore::bring_up(const ClusterEntry& entry) {
   const auto& [framework, cluster] = entry;
   if ((cluster.ready && !cluster.changing) || !all_ready(cluster) || writing_.contains(framework)) return;
+  if (planning_.contains(framework)) return;  // anew: nobody would hear the answer
   if (cluster.ready && cluster.arriving.empty()) return write_client_files(framework);  // nothing to ask
   if (probing_.insert(framework).second) out_.effects.push_back(ProbeCluster{framework, cluster.plan.ready});
 }

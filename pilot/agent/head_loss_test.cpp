@@ -217,8 +217,10 @@ TEST_F(HeadLossTest, no_data_move_by_a_plan_while_another_one_is_being_made) {
   effects<PlanCluster>();
   pass(2min + 10s, {"node-1", "node-3"});
   ASSERT_THAT(effects<PlanCluster>(), SizeIs(1)) << "node-2 is done without";
+  enroll("node-2", {change("fake/worker-2", ServicePhase::ready)}, 2);
   take(core_->probed("fake", ok()));
   EXPECT_THAT(effects<WriteClientFiles>(), IsEmpty());
+  EXPECT_THAT(effects<ProbeCluster>(), IsEmpty()) << "nor is it asked for again and again";
   auto both = grown();
   both.resize->draining = {"node-2"};
   take(core_->planned("fake", both));

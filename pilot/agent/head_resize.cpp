@@ -212,8 +212,9 @@ void HeadCore::do_without_lost_nodes() {
     const auto since = lost_since_.try_emplace(id, now).first->second;
     auto& patience = lost_patience_.try_emplace(id, state_.spec.lost_after).first->second;
     if (now - since <= patience) continue;
-    cordon(id, fmt::format("lost for {}", format_duration(patience)));
     done_without_.insert(id);
+    if (state_.nodes.at(id).draining) continue;
+    cordon(id, fmt::format("lost for {}", format_duration(patience)));
     lost_since_[id] = now;
     patience *= 2;
   }
