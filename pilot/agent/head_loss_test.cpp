@@ -60,9 +60,7 @@ TEST_F(HeadLossTest, services_of_a_lost_node_are_not_ready) {
 TEST_F(HeadLossTest, what_could_not_be_rebuilt_is_tried_again_after_twice_the_time) {
   extend();
   pass(2min + 10s, {"node-1", "node-2"});
-  take(core_->planned("fake", drained()));
-  take(core_->probed("fake", ok()));
-  take(core_->client_files_written("fake", ok()));
+  ASSERT_NO_FATAL_FAILURE(bring_to_moving(drained()));
   take(core_->moved("fake", make_error(ErrorCode::partial, "3 replicas on 2 brokers")));
   EXPECT_FALSE(core_->state().nodes.at("node-3").draining);
   take(core_->planned("fake", grown(false)));
@@ -261,9 +259,7 @@ TEST_F(HeadLossTest, a_change_does_not_wait_for_what_is_lost_elsewhere) {
 TEST_F(HeadLossTest, a_node_that_was_done_without_and_comes_back_is_cleaned) {
   extend();
   pass(2min + 10s, {"node-1", "node-2"});
-  take(core_->planned("fake", drained()));
-  take(core_->probed("fake", ok()));
-  take(core_->client_files_written("fake", ok()));
+  ASSERT_NO_FATAL_FAILURE(bring_to_moving(drained()));
   take(core_->moved("fake", ok()));
   take(core_->retired("fake", "node-3", ok()));
   ASSERT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);

@@ -87,10 +87,7 @@ class HeadResizeFixture : public testing::Test, protected HeadHarness {
     const auto plans = effects<PlanCluster>();
     ASSERT_THAT(plans, testing::SizeIs(1));
     EXPECT_TRUE(plans[0].as_far_as_possible) << "it is gone";
-    take(core_->planned("fake", drained()));
-    take(core_->probed("fake", ok()));
-    take(core_->client_files_written("fake", ok()));
-    ASSERT_THAT(effects<MoveData>(), testing::SizeIs(1));
+    ASSERT_NO_FATAL_FAILURE(bring_to_moving(drained()));
     take(core_->moved("fake", ok()));
     take(core_->retired("fake", "node-3", ok()));
     EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);

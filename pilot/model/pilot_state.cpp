@@ -158,8 +158,8 @@ struct Fold {
     const auto found = state.clusters.find(e.framework);
     if (found == state.clusters.end()) return;
     ClusterState& cluster = found->second;
-    const bool was_planned = cluster.changing || cluster.moving;
-    if (!was_planned) cluster.newcomers.clear();  // what could not be planned was for all
+    if (!cluster.changing && !cluster.moving)
+      cluster.newcomers.clear();  // what could not be planned was for all
     cluster.changing = cluster.moving = false;
     cluster.change_failure = e.failure;
   }
