@@ -60,6 +60,31 @@ TEST_F(HeadCoreTest, boots_stage_by_stage_until_ready) {
   EXPECT_TRUE(core_->state().clusters.at("fake").ready);
 }
 
+TEST_F(HeadCoreTest, a_late_service_starts_once_the_cluster_is_ready_and_holds_nobody_up) {
+  enroll("node-1");
+  enroll("node-2");
+  auto with_late = plan();
+  with_late.services.push_back(test::service("fake/second", "node-2", 0));
+  with_late.services.back().late = true;
+  take(core_->planned("fake", with_late));
+  report("node-1", "fake/controller", ServicePhase::ready);
+  report("node-1", "fake/worker-1", ServicePhase::ready);
+  EXPECT_THAT(started("node-2"), ElementsAre("fake/worker-2"));
+  report("node-2", "fake/worker-2", ServicePhase::ready);
+  take(core_->probed("fake", ok()));
+  take(core_->client_files_written("fake", ok()));
+  EXPECT_EQ(core_->state().phase, PilotPhase::ready);
+  EXPECT_THAT(started("node-2"), ElementsAre("fake/second"));
+  report("node-2", "fake/second", ServicePhase::starting);
+  EXPECT_EQ(core_->state().phase, PilotPhase::ready) << "on its way";
+  report("node-2", "fake/second", ServicePhase::waiting, "exited with 1");
+  EXPECT_EQ(core_->state().phase, PilotPhase::degraded);
+  report("node-2", "fake/second", ServicePhase::starting);
+  EXPECT_EQ(core_->state().phase, PilotPhase::degraded) << "it was expected to be there";
+  report("node-2", "fake/second", ServicePhase::ready);
+  EXPECT_EQ(core_->state().phase, PilotPhase::ready);
+}
+
 TEST_F(HeadCoreTest, an_early_service_starts_along_with_the_stage_before_its_own_and_no_sooner) {
   enroll("node-1");
   enroll("node-2");

@@ -21,7 +21,7 @@ namespace {
 bool all_ready(const model::ClusterState& cluster) {
   return std::ranges::all_of(cluster.plan.services, [&](const model::ServiceSpec& spec) {
     const bool leaves = cluster.plan.resize && contains(cluster.plan.resize->draining, spec.node);
-    const bool awaited = !cluster.ready || contains(cluster.arriving, spec.id);
+    const bool awaited = cluster.ready ? contains(cluster.arriving, spec.id) : !spec.late;
     return leaves || !awaited || cluster.services.at(spec.id).phase == ServicePhase::ready;
   });
 }
@@ -30,8 +30,16 @@ bool all_ready(const model::ClusterState& cluster) {
 int current_stage(const model::ClusterState& cluster) {
   int stage = std::numeric_limits<int>::max();
   for (const auto& spec : cluster.plan.services)
-    if (cluster.services.at(spec.id).phase != ServicePhase::ready) stage = std::min(stage, spec.stage);
+    if (!spec.late && cluster.services.at(spec.id).phase != ServicePhase::ready)
+      stage = std::min(stage, spec.stage);
   return stage;
+}
+
+// A late one on its first way up: nobody waits for it.
+bool joins(const model::ServiceSpec& spec, const model::ServiceState& service) {
+  return spec.late && service.total_restarts == 0 &&
+         (service.phase == ServicePhase::planned || service.phase == ServicePhase::preparing ||
+          service.phase == ServicePhase::starting);
 }
 
 std::string says(const std::string& id, const model::ServiceState& service) {
@@ -149,14 +157,15 @@ void HeadCore::write_client_files(const std::string& framework) {
     out_.effects.push_back(WriteClientFiles{framework, state_.clusters.at(framework).plan.client_files});
 }
 
-// A service runs when the stages before its own are ready, an early one when the one before begins; once it
-// was started it stays wanted.  `stage`: the cluster's current one.
+// A service runs when the stages before its own are ready, an early one when the one before begins, a late
+// one when all are; once it was started it stays wanted.  `stage`: the cluster's current one.
 bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::ServiceSpec& service,
                          int stage) const {
   const auto phase = cluster.services.at(service.id).phase;
   if (winding_down()) return is_active(service);  // it is stopped in its turn, by name
   if (is_leaving(service.node)) return false;
-  return phase != ServicePhase::planned || service.stage - (service.early ? 1 : 0) <= stage;
+  if (phase != ServicePhase::planned) return true;
+  return service.late ? cluster.ready : service.stage - (service.early ? 1 : 0) <= stage;
 }
 
 std::vector<std::string> HeadCore::wanted_on(const std::string& node) const {
@@ -235,7 +244,8 @@ std::string HeadCore::problem() const {
   for (const auto& [framework, cluster] : state_.clusters)
     for (const auto& spec : cluster.plan.services) {
       const auto& service = cluster.services.at(spec.id);
-      const bool arrives = service.phase != ServicePhase::failed && contains(cluster.arriving, spec.id);
+      const bool arrives = service.phase != ServicePhase::failed &&
+                           (contains(cluster.arriving, spec.id) || joins(spec, service));
       if (service.phase != ServicePhase::ready && !arrives && !is_leaving(spec.node))
         return says(spec.id, service);
     }

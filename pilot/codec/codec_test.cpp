@@ -16,6 +16,7 @@ model::ServiceSpec some_service() {
   service.node = "node-1";
   service.stage = 1;
   service.early = true;
+  service.late = true;
   service.command = {{"java", "-cp", "a b\"c\n"}, {{"X", "y"}}, "/tmp"};
   service.directories = {"/tmp/d"};
   service.files = {{"/tmp/f", "password=${secret:kafka.password}\n", 0600}};

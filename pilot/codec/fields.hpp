@@ -73,6 +73,7 @@ void fields(A& a, Like<model::RestartPolicy> auto& v) {
 template <typename A>
 void fields(A& a, Like<model::ServiceSpec> auto& v) {
   a("id", v.id), a("role", v.role), a("node", v.node), a("stage", v.stage), a("early", v.early);
+  a("late", v.late);
   a("command", v.command), a("directories", v.directories), a("files", v.files), a("prepare", v.prepare);
   a("ports", v.ports), a("log", v.log), a("log_limit", v.log_limit), a("ready", v.ready);
   a("stop", v.stop), a("restart", v.restart), a("bound", v.bound);

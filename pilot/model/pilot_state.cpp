@@ -134,7 +134,7 @@ struct Fold {
       if (cluster.changing && contains(arriving, service.id)) cluster.arriving.push_back(service.id);
       if (!is_new) continue;
       services[service.id].since = at;
-      if (cluster.ready) cluster.arriving.push_back(service.id);
+      if (cluster.ready && !service.late) cluster.arriving.push_back(service.id);
     }
     cluster.services = std::move(services);
     cluster.plan = e.plan;

@@ -86,6 +86,7 @@ struct ServiceSpec {
   std::string node;    // id of the node it runs on
   int stage = 0;       // stages start one after the other and stop in the opposite order
   bool early = false;  // started along with the stage before, for which it waits by itself
+  bool late = false;   // started once the cluster is ready, which does not wait for it; stops with its stage
   Command command;
   std::vector<std::string> directories;  // made (0700) before the files are written
   std::vector<FileSpec> files;
