@@ -19,7 +19,7 @@ std::vector<model::NodeInfo> example_nodes(const model::PilotSpec& spec) {
     node.id = fmt::format("node-{}", rank + 1);
     node.allocation = "a0";
     node.rank = rank;
-    node.host = fmt::format("host-{}", rank + 1);
+    node.host = spec.resource == "local" ? "host" : fmt::format("host-{}", rank + 1);
     node.address = spec.nodes == 1 ? "127.0.0.1" : fmt::format("192.0.2.{}", rank % 254 + 1);  // RFC 5737
     node.cores = spec.cores_per_node == 0 ? 1 : spec.cores_per_node;
     node.memory = spec.memory_per_node.count == 0 ? Bytes{std::uint64_t{2} << 30} : spec.memory_per_node;

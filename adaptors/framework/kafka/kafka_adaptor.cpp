@@ -22,7 +22,8 @@ Result<void> KafkaAdaptor::check(const model::FrameworkSpec& framework, const mo
                                   spec.nodes == 1 ? "" : "s"),
                       "one runs on a node at most");
   };
-  if (options.controllers > spec.nodes) return too_many("controllers", options.controllers);
+  if (const int wanted = options.controllers.value_or(1); wanted > spec.nodes)
+    return too_many("controllers", wanted);
   if (options.brokers > spec.nodes) return too_many("brokers", options.brokers);
   PILOT_TRY(const auto reopened, parse_reopened(framework.reopen));
   const int brokers = options.brokers == 0 ? spec.nodes : options.brokers;

@@ -121,8 +121,9 @@ Result<void> read_folders(Options& options, const std::string& value) {
 Result<void> read_option(Options& options, const std::string& name, const std::string& value) {
   constexpr Bytes mebi{1ULL << 20};
   if (name == "controllers") {
-    PILOT_TRY(options.controllers, parse_count(name, value));
-    if (options.controllers == 1 || options.controllers == 3) return ok();
+    PILOT_TRY(const int count, parse_count(name, value));
+    options.controllers = count;
+    if (count == 1 || count == 3) return ok();
     return make_error(ErrorCode::usage, fmt::format("kafka.controllers is {}, it can be 1 or 3", value),
                       "a quorum of an even number tolerates no more failures than one less");
   }
@@ -155,8 +156,8 @@ Result<void> read_option(Options& options, const std::string& name, const std::s
 
 std::vector<plugin::OptionDoc> option_docs() {
   return {
-      {"controllers", "1",
-       "dedicated controllers on the base nodes: 1, or 3 to survive the loss of any node"},
+      {"controllers", "3 if the base has as many machines (1 with data), else 1",
+       "dedicated controllers on the base nodes: with 3 the loss of any node is survived"},
       {"brokers", "one per node", "how many brokers; at most one per node"},
       {"heap", "a quarter of the node's memory, up to 4 GiB", "memory of a broker's heap, e.g. 2G"},
       {"max_message", "33MiB", "the largest message, for brokers and clients"},

@@ -15,11 +15,11 @@
 namespace pilot::adaptors::kafka {
 
 struct Options {
-  int controllers = 1;
-  int brokers = 0;                // 0: one per node
-  std::optional<Bytes> heap;      // of a broker; empty: from the node's memory
-  Bytes max_message{34603008};    // 33 MiB: a frame of 32 MiB and its headers
-  std::vector<std::string> data;  // folders for logs that outlive the pilot; empty: the node's scratch
+  std::optional<int> controllers;  // 1 or 3; empty: by the base's machines
+  int brokers = 0;                 // 0: one per node
+  std::optional<Bytes> heap;       // of a broker; empty: from the node's memory
+  Bytes max_message{34603008};     // 33 MiB: a frame of 32 MiB and its headers
+  std::vector<std::string> data;   // folders for logs that outlive the pilot; empty: the node's scratch
   Duration move_patience = std::chrono::minutes(2);  // of moving replicas, while none comes nearer
   std::map<std::string, std::string> config;
 };

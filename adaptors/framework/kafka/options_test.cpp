@@ -18,7 +18,7 @@ std::string refusal(const std::map<std::string, std::string>& options,
 
 TEST(KafkaOptions, Defaults) {
   const auto options = parse_options({"kafka", {}, {}}).value();
-  EXPECT_EQ(options.controllers, 1);
+  EXPECT_FALSE(options.controllers);
   EXPECT_EQ(options.brokers, 0);
   EXPECT_EQ(options.heap, std::nullopt);
   EXPECT_GE(options.max_message.count, 32u << 20);

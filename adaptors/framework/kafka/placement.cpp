@@ -87,6 +87,51 @@ int broker_id(const Reopened& old, int number) {
   return old.highest + number;
 }
 
+using Nodes = std::vector<const model::NodeInfo*>;
+
+// Three at most, each on a machine of its own and with room beside the broker.
+void add_controllers(Nodes& chosen, const Nodes& base, const Options& options, const Present& present) {
+  for (const auto* node : base) {
+    const bool taken = std::ranges::any_of(
+        chosen, [&](const auto* other) { return other == node || other->host == node->host; });
+    const bool fits = broker_heap(options, *node, true).has_value() && !node->free_ports.empty();
+    if (chosen.size() < 3 && !taken && fits && !contains(present.draining, node->id)) chosen.push_back(node);
+  }
+}
+
+bool has_controller(const Present& present, const model::NodeInfo& node) {
+  const auto number = number_of(node);
+  return number.has_value() && present.ports.contains(fmt::format("kafka/controller-{}", number.value()));
+}
+
+// Those that run stay until their nodes have gone; of several that join, three shall stay.
+Nodes controllers_that_join(const Nodes& base, const Options& options, const Present& present) {
+  if (present.ports.empty()) {
+    Nodes chosen;
+    add_controllers(chosen, base, options, present);
+    return chosen.size() == 3 || base.empty() ? chosen : Nodes{base.front()};
+  }
+  Nodes running, staying;
+  for (const auto* node : base) {
+    if (!has_controller(present, *node)) continue;
+    running.push_back(node);
+    if (!contains(present.draining, node->id)) staying.push_back(node);
+  }
+  if (running.size() == 1) return running;
+  const auto before = staying.size();
+  add_controllers(staying, base, options, present);
+  running.insert(running.end(), staying.begin() + static_cast<std::ptrdiff_t>(before), staying.end());
+  return running;
+}
+
+Result<Nodes> first_nodes(const Nodes& base, int wished) {
+  if (static_cast<int>(base.size()) >= wished) return Nodes(base.begin(), base.begin() + wished);
+  return make_error(ErrorCode::usage,
+                    fmt::format("kafka.controllers is {}, but the pilot's base has {} node{}", wished,
+                                base.size(), base.size() == 1 ? "" : "s"),
+                    "each controller wants a node of its own: more nodes, or 'controllers: 1'");
+}
+
 }  // namespace
 
 std::string Server::endpoint() const {
@@ -99,10 +144,10 @@ Result<void> check_reopened(const Reopened& old, const Options& options, int bro
   if (options.data.empty())
     return make_error(ErrorCode::usage, "the data to be opened again lie in 'kafka.data', which is not set",
                       "give the option the value that the stopped pilot had");
-  if (options.controllers != static_cast<int>(old.controllers.size()))
+  if (options.controllers && *options.controllers != static_cast<int>(old.controllers.size()))
     return make_error(ErrorCode::usage,
                       fmt::format("the data to be opened again have {} controllers, kafka.controllers is {}",
-                                  old.controllers.size(), options.controllers));
+                                  old.controllers.size(), *options.controllers));
   if (brokers < static_cast<int>(old.brokers.size()))
     return make_error(ErrorCode::usage,
                       fmt::format("the data to be opened again lie on {} brokers, and the base has {}",
@@ -112,36 +157,38 @@ Result<void> check_reopened(const Reopened& old, const Options& options, int bro
 }
 
 Result<Placement> place(const Options& options, const std::vector<model::NodeInfo>& nodes,
-                        const std::map<std::string, std::uint16_t>& kept,
-                        const std::optional<Reopened>& reopened) {
-  std::vector<const model::NodeInfo*> base;
+                        const Present& present, bool join) {
+  Nodes base;
   for (const auto& node : nodes) {
     if (node.allocation == "a0") base.push_back(&node);
   }
-  if (static_cast<int>(base.size()) < options.controllers) {
-    return make_error(ErrorCode::usage,
-                      fmt::format("kafka.controllers is {}, but the pilot's base has {} node{}",
-                                  options.controllers, base.size(), base.size() == 1 ? "" : "s"),
-                      "each controller wants a node of its own: more nodes, or 'controllers: 1'");
+  const Reopened old = present.reopened.value_or(Reopened{});
+  Placement placement;
+  // Data that outlive the pilot are opened again by all controllers that began with them.
+  placement.joining = join && !options.controllers && options.data.empty();
+  Nodes chosen;
+  if (placement.joining) {
+    chosen = controllers_that_join(base, options, present);
+  } else {
+    const int there = std::max(1, static_cast<int>(old.controllers.size()));
+    PILOT_TRY(chosen, first_nodes(base, options.controllers.value_or(there)));
   }
   const auto there = static_cast<int>(base.size());
   int in_base = options.brokers == 0 ? there : options.brokers;
-  if (in_base > there && kept.empty()) {
+  if (in_base > there && present.ports.empty()) {
     return make_error(ErrorCode::usage,
                       fmt::format("kafka.brokers is {}, but there are {} nodes", in_base, base.size()),
                       "one broker runs on a node at most");
   }
   in_base = std::min(in_base, there);  // a node that was lost is done without
-  const Reopened old = reopened.value_or(Reopened{});
-  if (kept.empty()) PILOT_TRY_VOID(check_reopened(old, options, in_base));
+  if (present.ports.empty()) PILOT_TRY_VOID(check_reopened(old, options, in_base));
 
-  Placement placement;
-  Ports ports(kept);
-  for (int i = 0; i < options.controllers; ++i) {
-    const auto& node = *base[static_cast<std::size_t>(i)];
-    PILOT_TRY(const int number, number_of(node));
-    PILOT_TRY(auto controller, server_on(node, "controller", first_controller + number, ports));
+  Ports ports(present.ports);
+  for (const auto* node : chosen) {
+    PILOT_TRY(const int number, number_of(*node));
+    PILOT_TRY(auto controller, server_on(*node, "controller", first_controller + number, ports));
     controller.heap = controller_heap;
+    controller.joins = placement.joining && !(present.ports.empty() && placement.controllers.empty());
     controller.reopened = contains(old.controllers, controller.id);
     placement.controllers.push_back(std::move(controller));
   }

@@ -27,6 +27,58 @@ TEST(KafkaPlacement, ReplicationFollowsTheNumberOfBrokers) {
   }
 }
 
+std::vector<model::NodeInfo> machines(int count) {
+  auto all = nodes(count);
+  for (auto& node : all) node.host = node.id;
+  return all;
+}
+
+// "1 2+ 3+": the controllers' nodes, with a mark on those that join.
+std::string controllers(const Result<Placement>& placement) {
+  std::string text;
+  for (const auto& one : placement.value().controllers)
+    text += (text.empty() ? "" : " ") + std::to_string(one.id - 1000) + (one.joins ? "+" : "");
+  return text;
+}
+
+TEST(KafkaPlacement, ThreeMachinesHaveThreeControllersOfWhichTwoJoin) {
+  EXPECT_EQ(controllers(place({}, nodes(4))), "1") << "one machine";
+  EXPECT_EQ(controllers(place({}, machines(2))), "1");
+  EXPECT_EQ(controllers(place({}, machines(3))), "1 2+ 3+");
+  auto all = machines(4);
+  all[1].host = "node-1";
+  EXPECT_EQ(controllers(place({}, all)), "1 3+ 4+") << "each on a machine of its own";
+  all[2].memory = Bytes{700ULL << 20};
+  EXPECT_EQ(controllers(place({}, all)), "1") << "node-3 has room for a broker only";
+  EXPECT_EQ(controllers(place({}, machines(3), {}, false)), "1") << "a Kafka that can't join";
+  Options options;
+  options.controllers = 3;
+  EXPECT_EQ(controllers(place(options, machines(3))), "1 2 3");
+  options.controllers.reset();
+  options.data = {"/d"};
+  EXPECT_EQ(controllers(place(options, machines(3))), "1") << "whose data are opened again";
+}
+
+TEST(KafkaPlacement, AControllerThatLeavesIsReplacedInTheBase) {
+  Present present{{{"kafka/controller-1", 1}, {"kafka/controller-2", 1}, {"kafka/controller-3", 1}}, {}, {}};
+  EXPECT_EQ(controllers(place({}, machines(5), present)), "1+ 2+ 3+");
+  present.draining = {"node-2"};
+  EXPECT_EQ(controllers(place({}, machines(5), present)), "1+ 2+ 3+ 4+");
+  EXPECT_EQ(controllers(place({}, machines(3), present)), "1+ 2+ 3+") << "there is no other";
+  auto all = machines(4);
+  all[3].allocation = "a1";
+  EXPECT_EQ(controllers(place({}, all, present)), "1+ 2+ 3+") << "an extension ends before the base";
+  all[3].allocation = "a0";
+  all[3].memory = Bytes{700ULL << 20};
+  EXPECT_EQ(controllers(place({}, all, present)), "1+ 2+ 3+") << "no room";
+  all = machines(4);
+  all.erase(all.begin() + 1);  // it has gone
+  present.draining.clear();
+  EXPECT_EQ(controllers(place({}, all, present)), "1+ 3+ 4+");
+  present.ports = {{"kafka/controller-1", 1}, {"kafka/broker-1", 2}};
+  EXPECT_EQ(controllers(place({}, machines(4), present)), "1+") << "a cluster that began with one";
+}
+
 TEST(KafkaPlacement, ControllersStayOnTheBaseWhereverItStandsInTheList) {
   auto all = nodes(3);
   all[0].allocation = "a1";
@@ -88,7 +140,7 @@ TEST(KafkaPlacement, ABaseNodeThatWasLostIsDoneWithout) {
   options.brokers = 3;
   const auto two = std::vector{node(1), node(3)};
   EXPECT_THAT(place(options, two).error().text(), HasSubstr("kafka.brokers is 3, but there are 2 nodes"));
-  const auto running = place(options, two, {{"kafka/broker-1", 5}}).value();
+  const auto running = place(options, two, {{{"kafka/broker-1", 5}}, {}, {}}).value();
   ASSERT_EQ(running.brokers.size(), 2u);
   EXPECT_EQ(running.brokers[1].id, 3);
 }
@@ -108,17 +160,18 @@ TEST(KafkaPlacement, DataOfAStoppedPilotAreOpenedByTheBase) {
   EXPECT_FALSE(parse_reopened({}).value().has_value());
   EXPECT_EQ(parse_reopened({{"cluster", "x"}, {"brokers", "1,x"}}).error().code, ErrorCode::usage);
   Options options;
-  EXPECT_THAT(place(options, nodes(4), {}, old).error().text(), HasSubstr("'kafka.data', which is not set"));
+  EXPECT_THAT(place(options, nodes(4), {{}, {}, old}).error().text(),
+              HasSubstr("'kafka.data', which is not set"));
   options.data = {"/d"};
-  EXPECT_THAT(place(options, nodes(2), {}, old).error().text(),
+  EXPECT_THAT(place(options, nodes(2), {{}, {}, old}).error().text(),
               HasSubstr("lie on 3 brokers, and the base has 2"));
-  const auto placement = place(options, nodes(4), {}, old).value();
+  const auto placement = place(options, nodes(4), {{}, {}, old}).value();
   std::vector<std::pair<int, bool>> brokers;
   for (const auto& broker : placement.brokers) brokers.emplace_back(broker.id, broker.reopened);
   EXPECT_EQ(brokers, (std::vector<std::pair<int, bool>>{{1, true}, {2, true}, {5, true}, {11, false}}));
   EXPECT_TRUE(placement.controllers[0].reopened);
   options.controllers = 3;
-  EXPECT_THAT(place(options, nodes(4), {}, old).error().text(), HasSubstr("have 1 controllers"));
+  EXPECT_THAT(place(options, nodes(4), {{}, {}, old}).error().text(), HasSubstr("have 1 controllers"));
 }
 
 }  // namespace

@@ -85,10 +85,10 @@ model::PrepareStep format_natively(const plugin::PlanInput& input, const Cluster
                        "--cluster-id", cluster.id};
   std::vector<std::string> voters;
   for (const auto& controller : cluster.placement.controllers)
-    voters.push_back(fmt::format("{}@{}", controller.id, controller.endpoint()));
+    if (!controller.joins) voters.push_back(fmt::format("{}@{}", controller.id, controller.endpoint()));
   auto& argv = step.command.argv;
   if (!broker) argv.insert(argv.end(), {"--template", detail(input.software, "template")});
-  if (!broker || server.reopened)
+  if ((!broker && !server.joins) || server.reopened)
     argv.insert(argv.end(), {"--voters", fmt::format("{}", fmt::join(voters, ","))});
   step.command.directory = server.folder;
   if (server.reopened) {
@@ -104,6 +104,7 @@ model::PrepareStep format_by_storage_tool(const plugin::PlanInput& input, const 
                                           const Server& server) {
   std::vector<std::string> voters;
   for (const auto& controller : cluster.placement.controllers) {
+    if (controller.joins) continue;
     voters.push_back(fmt::format("{}@{}:{}", controller.id, controller.endpoint(),
                                  to_string(directory_uuid(cluster.id, controller.id))));
   }
@@ -112,10 +113,25 @@ model::PrepareStep format_by_storage_tool(const plugin::PlanInput& input, const 
                       {"-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
                        fmt::format("-Djava.io.tmpdir={}/tmp", server.folder)},
                       {"kafka.tools.StorageTool", "format", "--cluster-id", cluster.id, "--config",
-                       server.folder + "/server.properties", "--initial-controllers",
-                       fmt::format("{}", fmt::join(voters, ","))});
+                       server.folder + "/server.properties"});
+  auto& argv = step.command.argv;
+  if (server.joins) {
+    argv.emplace_back("--no-initial-controllers");
+  } else {
+    argv.insert(argv.end(), {"--initial-controllers", fmt::format("{}", fmt::join(voters, ","))});
+  }
   step.unless_exists = data_folders(cluster, server).back() + "/meta.properties";
   return step;
+}
+
+// It is there for the others once it votes.
+model::CommandProbe voter_probe(const plugin::PlanInput& input, const std::string& config,
+                                const Server& controller) {
+  model::CommandProbe probe;
+  probe.command.argv = {tool(input), "voter", "--config", config, "--id", fmt::format("{}", controller.id),
+                        "--timeout", "5s"};
+  probe.timeout = 8s;
+  return probe;
 }
 
 // `expected`: the brokers that must be seen.
@@ -139,8 +155,8 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   spec.id = "kafka/" + server.name;
   spec.role = broker ? "broker" : "controller";
   spec.node = server.node;
-  spec.bound = !broker;  // the voters are set when the cluster is made
   spec.stage = broker ? 1 : 0;
+  spec.late = server.joins;
   spec.early = broker;  // its JVM starts while the controller's does; it asks again until that one listens
   spec.command = server_command(input, server, broker);
   spec.directories = data_folders(cluster, server);
@@ -160,13 +176,16 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
   // Stopped all at once, the last of several looks for a successor in vain, 5 s long (fixed in Kafka); what
   // it knows is written and synced.
   if (!broker && cluster.placement.controllers.size() > 1) spec.stop.grace = 2s;
+  const auto probe_config = server.folder + "/probe.properties";
+  if (broker || server.joins)
+    spec.files.push_back({probe_config, librdkafka_properties(cluster, server.folder + "/ca.pem"), 0600});
   if (broker) {
     // Seen once in some hundred starts: it never hears of a controller, and does so when it is started again.
     // One that opens old data may have to recover them.
     if (!server.reopened) spec.ready.first_deadline = input.spec.ready_timeout / 3;
-    const auto probe_config = server.folder + "/probe.properties";
-    spec.files.push_back({probe_config, librdkafka_properties(cluster, server.folder + "/ca.pem"), 0600});
     spec.ready.probe = ready_probe(input, probe_config, server, {server.id});
+  } else if (server.joins) {
+    spec.ready.probe = voter_probe(input, probe_config, server);
   } else {
     spec.ready.probe = model::TcpProbe{server.address, server.port};
     spec.ready.interval = 20ms;
@@ -202,11 +221,57 @@ std::map<std::string, std::uint16_t> ports_in_use(const plugin::PlanInput& input
   return ports;
 }
 
-// What runs stays as it is, to the letter; only new servers are planned.
+// Of controllers that may come and go: how many vote, how many of these leave, and how many there are then.
+struct Quorum {
+  int voters = 0;
+  int leave = 0;
+  int stay = 0;
+
+  // Those that stay have to agree.
+  bool may_leave() const { return 2 * (voters - leave) > voters; }
+};
+
+Quorum quorum_of(const plugin::PlanInput& input, const Placement& placement) {
+  Quorum votes;
+  for (const auto& controller : placement.controllers) {
+    const bool leaves = contains(input.draining, controller.node);
+    votes.voters += current_spec(input, "kafka/" + controller.name) != nullptr ? 1 : 0;
+    (leaves ? votes.leave : votes.stay) += 1;
+  }
+  return votes;
+}
+
+// Whoever began a quorum that stays as it is can't leave, and two that are left can't do without one.
+bool is_bound(const plugin::PlanInput& input, const Placement& placement, const Server& controller) {
+  if (!placement.joining) return true;
+  const auto votes = quorum_of(input, placement);
+  return contains(input.draining, controller.node) ? !votes.may_leave() : votes.stay < 3;
+}
+
+// Nodes that are lost are planned without: their controllers stay voters.
+Result<void> check_quorum(const plugin::PlanInput& input, const Placement& placement) {
+  const auto votes = quorum_of(input, placement);
+  if (input.as_far_as_possible || votes.leave == 0 || votes.may_leave()) return ok();
+  return make_error(
+      ErrorCode::usage,
+      fmt::format("{} of Kafka's {} controllers can't leave at once", votes.leave, votes.voters),
+      "one node after the other");
+}
+
+// What runs stays as it is, to the letter, but for whether it may leave; only new servers are planned.
 model::ServiceSpec kept_or_new(const plugin::PlanInput& input, const Cluster& cluster, const Server& server,
                                bool broker) {
   const auto* kept = current_spec(input, "kafka/" + server.name);
-  return kept != nullptr ? *kept : service(input, cluster, server, broker);
+  auto spec = kept != nullptr ? *kept : service(input, cluster, server, broker);
+  spec.bound = !broker && is_bound(input, cluster.placement, server);
+  return spec;
+}
+
+void add_retired(model::ResizePlan& resize, const plugin::PlanInput& input, const std::string& client_config,
+                 const char* role, const Server& server) {
+  auto& argv = resize.retire[server.node].argv;
+  if (argv.empty()) argv = {tool(input), "unregister", "--config", client_config};
+  argv.insert(argv.end(), {role, std::to_string(server.id)});
 }
 
 // Partitions move onto new brokers and away from those of draining nodes, whose ids the cluster then
@@ -222,10 +287,11 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
     const bool drains = contains(input.draining, broker.node);
     (drains ? drain : keep).push_back(broker.id);
     grows = grows || current_spec(input, "kafka/" + broker.name) == nullptr;
-    if (drains)
-      resize.retire[broker.node].argv = {tool(input),   "unregister", "--config",
-                                         client_config, "--broker",   std::to_string(broker.id)};
+    if (drains) add_retired(resize, input, client_config, "--broker", broker);
   }
+  for (const auto& controller : placement.controllers)
+    if (contains(input.draining, controller.node) && !is_bound(input, placement, controller))
+      add_retired(resize, input, client_config, "--controller", controller);
   if ((grows && input.move) || !drain.empty()) {
     resize.move.emplace().argv = {tool(input),
                                   "rebalance",
@@ -273,9 +339,12 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   PILOT_TRY(cluster.options, parse_options(input.framework));
   PILOT_TRY(const auto reopened, parse_reopened(input.framework.reopen));
   cluster.id = reopened ? reopened->cluster : cluster_id(input.pilot_id);
-  PILOT_TRY(cluster.placement, place(cluster.options, input.nodes, ports_in_use(input), reopened));
   cluster.encrypt = input.spec.encrypt;
   cluster.version = input.software.version;
+  const bool join = cluster.is_at_least(4, 2);  // KIP-1186: before it, who joins has to be added by hand
+  PILOT_TRY(cluster.placement,
+            place(cluster.options, input.nodes, {ports_in_use(input), input.draining, reopened}, join));
+  PILOT_TRY_VOID(check_quorum(input, cluster.placement));
 
   model::ClusterPlan plan;
   plan.framework = "kafka";

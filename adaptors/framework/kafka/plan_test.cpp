@@ -16,6 +16,7 @@
 namespace pilot::adaptors::kafka {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -96,6 +97,55 @@ TEST(KafkaPlan, ThreeControllersThreeBrokersEncrypted) {
   expect_golden("three-nodes-encrypted", input);
 }
 
+const model::ServiceSpec& named(const model::ClusterPlan& plan, const std::string& id) {
+  return *std::ranges::find(plan.services, id, &model::ServiceSpec::id);
+}
+
+plugin::PlanInput of_machines(int count) {
+  auto input = testing::input(count);
+  for (auto& node : input.nodes) node.host = node.id;
+  return input;
+}
+
+TEST(KafkaPlan, ControllersThatJoinComeAfterTheRest) {
+  const auto plan = plan_cluster(of_machines(3)).value();
+  const auto line = [](const model::ServiceSpec& spec) {
+    return fmt::format("{}", fmt::join(spec.prepare.at(0).command.argv, " "));
+  };
+  const auto& first = named(plan, "kafka/controller-1");
+  EXPECT_FALSE(first.late);
+  EXPECT_THAT(line(first), HasSubstr("--voters 1001@127.77.0.1:20000"));
+  EXPECT_THAT(line(first), Not(HasSubstr("1002@")));
+  EXPECT_THAT(first.files.back().content, Not(HasSubstr("auto.join")));
+  const auto& second = named(plan, "kafka/controller-2");
+  EXPECT_TRUE(second.late);
+  EXPECT_EQ(second.stage, first.stage) << "they stop together";
+  EXPECT_THAT(line(second), Not(HasSubstr("--voters")));
+  const auto content = [](const model::ServiceSpec& spec, std::string_view name) {
+    const auto file = std::ranges::find_if(spec.files, [&](const auto& f) { return f.path.ends_with(name); });
+    return file == spec.files.end() ? std::string() : file->content;
+  };
+  EXPECT_THAT(content(second, "/server.properties"), HasSubstr("controller.quorum.auto.join.enable=true"));
+  EXPECT_THAT(
+      content(named(plan, "kafka/broker-1"), "/server.properties"),
+      HasSubstr("controller.quorum.bootstrap.servers=127.77.0.1:20000,127.77.0.2:20000,127.77.0.3:20000"))
+      << "all are asked when the first is gone";
+  EXPECT_EQ(std::get<model::CommandProbe>(second.ready.probe).command.argv.at(1), "voter");
+
+  auto older = of_machines(3);
+  older.software.version = "4.1.0";
+  EXPECT_EQ(plan_cluster(older).value().services.size(), 4u) << "it does not join by itself";
+}
+
+TEST(KafkaPlan, AnotherKafkasToolFormatsControllersThatJoin) {
+  auto input = of_machines(3);
+  input.software.details.erase("template");
+  const auto plan = plan_cluster(input).value();
+  EXPECT_THAT(named(plan, "kafka/controller-1").prepare.at(0).command.argv,
+              Contains("--initial-controllers"));
+  EXPECT_EQ(named(plan, "kafka/controller-3").prepare.at(0).command.argv.back(), "--no-initial-controllers");
+}
+
 TEST(KafkaPlan, OwnKafkaAndSettings) {
   auto input = testing::input(2);
   input.framework.options = {{"heap", "1G"}, {"max_message", "80MiB"}};
@@ -150,10 +200,6 @@ plugin::PlanInput grown_input() {
   return wish;
 }
 
-const model::ServiceSpec& named(const model::ClusterPlan& plan, const std::string& id) {
-  return *std::ranges::find(plan.services, id, &model::ServiceSpec::id);
-}
-
 TEST(KafkaResize, WhatRunsStaysAndNewNodesGetBrokers) {
   const auto wish = grown_input();
   const auto plan = plan_cluster(wish).value();
@@ -165,6 +211,47 @@ TEST(KafkaResize, WhatRunsStaysAndNewNodesGetBrokers) {
               ::testing::EndsWith("rebalance --config /pilots/demo/client/client.librdkafka.properties "
                                   "--json --timeout 2m00s --keep 1,2,4"));
   EXPECT_THAT(plan.exports.at("KAFKA_BOOTSTRAP_SERVERS"), HasSubstr("127.77.0.4:20000"));
+}
+
+std::string bound(const model::ClusterPlan& plan) {
+  std::string ids;
+  for (const auto& service : plan.services)
+    if (service.bound) ids += service.id.substr(service.id.size() - 1);
+  return ids;
+}
+
+std::string retires(const model::ClusterPlan& plan, const std::string& node) {
+  return fmt::format("{}", fmt::join(plan.resize.value().retire.at(node).argv, " "));
+}
+
+TEST(KafkaResize, OfThreeControllersThatJoinOneMayLeave) {
+  auto wish = of_machines(3);
+  wish.current = plan_cluster(wish).value();
+  EXPECT_EQ(bound(*wish.current), "");
+  wish.draining = {"node-3"};
+  auto plan = plan_cluster(wish).value();
+  EXPECT_EQ(bound(plan), "12") << "two can't do without one";
+  EXPECT_THAT(retires(plan, "node-3"), ::testing::EndsWith("--broker 3 --controller 1003"));
+  wish.draining = {"node-2", "node-3"};
+  EXPECT_THAT(plan_cluster(wish).error().text(), HasSubstr("2 of Kafka's 3 controllers can't leave at once"));
+  wish.as_far_as_possible = true;  // both are lost
+  plan = plan_cluster(wish).value();
+  EXPECT_EQ(bound(plan), "123");
+  EXPECT_THAT(retires(plan, "node-3"), ::testing::EndsWith("--broker 3")) << "nobody could remove its vote";
+}
+
+TEST(KafkaResize, AControllerThatIsLostIsReplacedByOneThatJoins) {
+  auto wish = of_machines(4);
+  wish.current = plan_cluster(wish).value();
+  for (auto& node : wish.nodes) node.free_ports = {20009};
+  wish.draining = {"node-1"};
+  wish.as_far_as_possible = true;
+  const auto plan = plan_cluster(wish).value();
+  const auto& fourth = named(plan, "kafka/controller-4");
+  EXPECT_TRUE(fourth.late);
+  EXPECT_THAT(fourth.prepare.at(0).command.argv, Not(Contains("--voters")));
+  EXPECT_EQ(bound(plan), "");
+  EXPECT_THAT(retires(plan, "node-1"), ::testing::EndsWith("--broker 1 --controller 1001"));
 }
 
 TEST(KafkaPlan, OnlyControllersAreBoundAndTheDataAreLookedAfter) {

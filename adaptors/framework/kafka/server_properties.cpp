@@ -44,17 +44,6 @@ class Lines {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
-bool is_at_least(const std::string& version, int major, int minor) {
-  int numbers[2] = {0, 0};
-  const char* at = version.data();
-  const char* const end = at + version.size();
-  for (int& number : numbers) {
-    at = std::from_chars(at, end, number).ptr;
-    if (at != end) ++at;
-  }
-  return std::pair(numbers[0], numbers[1]) >= std::pair(major, minor);
-}
-
 void set_security(Lines& lines, const Cluster& cluster, const Server& server) {
   const std::string_view protocol = cluster.encrypt ? "SASL_SSL" : "SASL_PLAINTEXT";
   lines.set("listener.security.protocol.map", fmt::format("CONTROLLER:{0},CLIENT:{0}", protocol));
@@ -94,7 +83,7 @@ Lines common(const Cluster& cluster, const Server& server, std::string_view role
   lines.set("min.insync.replicas", placement.in_sync);
   // A topic made by its first use got its replication from the broker before 4.3; now a broker that has
   // the setting complains at each turn.
-  if (role == "controller" || !is_at_least(cluster.version, 4, 3)) {
+  if (role == "controller" || !cluster.is_at_least(4, 3)) {
     lines.set("default.replication.factor", placement.replication);
   }
   return lines;
@@ -169,8 +158,20 @@ std::string Cluster::bootstrap_servers() const {
   return fmt::format("{}", fmt::join(endpoints, ","));
 }
 
+bool Cluster::is_at_least(int major, int minor) const {
+  int numbers[2] = {0, 0};
+  const char* at = version.data();
+  const char* const end = at + version.size();
+  for (int& number : numbers) {
+    at = std::from_chars(at, end, number).ptr;
+    if (at != end) ++at;
+  }
+  return std::pair(numbers[0], numbers[1]) >= std::pair(major, minor);
+}
+
 std::string controller_properties(const Cluster& cluster, const Server& server) {
   auto lines = common(cluster, server, "controller", "CONTROLLER");
+  if (server.joins) lines.set("controller.quorum.auto.join.enable", "true");
   for (const auto& [key, value] : cluster.options.config) lines.set(key, value);
   return lines.text();
 }

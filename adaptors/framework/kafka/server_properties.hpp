@@ -19,6 +19,7 @@ struct Cluster {
 
   // "10.0.0.1:20001,10.0.0.2:20001"
   std::string bootstrap_servers() const;
+  bool is_at_least(int major, int minor) const;  // its version; no, when it is unknown
 };
 
 // Where a server's logs are; the first is also that of the cluster's metadata.

@@ -291,4 +291,52 @@ Result<void> parse_unregister_broker(std::string_view body) {
   return finish(in, unregister_broker_api, error == broker_id_not_registered ? no_error : error, said);
 }
 
+Result<std::vector<Voter>> parse_describe_quorum(std::string_view body) {
+  Reader in(body);
+  std::vector<Voter> voters;
+  auto error = in.int16();
+  auto said = in.string();
+  const auto replica = [&] {
+    Voter voter{in.int32(), std::string(in.raw(16))};
+    in.int64();  // the end of its log,
+    in.int64();  // when it asked last
+    in.int64();  // and when it knew all
+    return voter;
+  };
+  each(in, [&] {
+    in.string();  // the topic
+    each(in, [&] {
+      in.int32();  // the partition
+      const auto of_partition = in.int16();
+      const auto said_of_it = in.string();
+      if (error == no_error) error = of_partition, said = said_of_it;
+      in.int32();  // the leader,
+      in.int32();  // its epoch
+      in.int64();  // and the high watermark
+      each(in, [&] { voters.push_back(replica()); });
+      each(in, replica);  // observers
+    });
+  });
+  each(in, [&] {
+    in.int32();  // a node
+    each(in, [&] {
+      in.string();  // its listener,
+      in.string();  // host
+      in.int16();   // and port
+    });
+  });
+  in.tags();
+  PILOT_TRY_VOID(finish(in, describe_quorum_api, error, said));
+  return voters;
+}
+
+Result<void> parse_remove_voter(std::string_view body) {
+  Reader in(body);
+  in.int32();  // throttle time
+  const auto error = in.int16();
+  const auto said = in.string();
+  in.tags();
+  return finish(in, remove_voter_api, error == voter_not_found ? no_error : error, said);
+}
+
 }  // namespace pilot::adaptors::kafka::protocol

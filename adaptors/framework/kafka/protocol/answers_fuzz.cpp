@@ -45,6 +45,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 46:
       (void)parse_list_reassignments(body);
       break;
+    case 55:
+      (void)parse_describe_quorum(body);
+      break;
+    case 81:
+      (void)parse_remove_voter(body);
+      break;
     case 64:
       (void)parse_unregister_broker(body);
       break;

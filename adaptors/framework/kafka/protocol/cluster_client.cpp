@@ -175,4 +175,19 @@ Result<Duration> ClusterClient::round_trip(int broker, const Deadline& deadline)
   return system_clock().steady() - before;
 }
 
+Result<std::vector<Voter>> ClusterClient::voters(const Deadline& deadline) {
+  PILOT_TRY(const auto answer, ask_any(describe_quorum_api, describe_quorum_request(), deadline));
+  return parse_describe_quorum(answer);
+}
+
+Result<void> ClusterClient::remove_voter(int controller, const Deadline& deadline) {
+  PILOT_TRY(const auto there, voters(deadline));
+  for (const auto& voter : there) {
+    if (voter.id != controller) continue;
+    PILOT_TRY(const auto answer, ask_any(remove_voter_api, remove_voter_request(voter), deadline));
+    PILOT_TRY_VOID(parse_remove_voter(answer));
+  }
+  return ok();
+}
+
 }  // namespace pilot::adaptors::kafka::protocol

@@ -36,6 +36,11 @@ class ClusterClient final : public Administrator {
   Result<void> unregister(int broker, const Deadline& deadline) override;
   Result<Duration> round_trip(int broker, const Deadline& deadline) override;
 
+  // The controllers that vote in the quorum.
+  Result<std::vector<Voter>> voters(const Deadline& deadline);
+  // Of a controller that was stopped, while most of the voters are up; success when it does not vote.
+  Result<void> remove_voter(int controller, const Deadline& deadline);
+
  private:
   Result<std::string> ask_any(const Api& api, const std::string& body, const Deadline& deadline);
   Result<std::string> ask(int broker, const Api& api, const std::string& body, const Deadline& deadline);

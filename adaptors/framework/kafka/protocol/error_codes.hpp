@@ -13,6 +13,7 @@ inline constexpr std::int16_t replica_not_available = 9;
 inline constexpr std::int16_t election_not_needed = 84;
 inline constexpr std::int16_t no_reassignment_in_progress = 85;
 inline constexpr std::int16_t broker_id_not_registered = 102;
+inline constexpr std::int16_t voter_not_found = 127;
 
 // "the replica assignment is invalid (INVALID_REPLICA_ASSIGNMENT)"; with what the broker said, if it did:
 // "broker's words (NAME)".  Codes that this program does not expect: "error 123".

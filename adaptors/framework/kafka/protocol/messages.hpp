@@ -1,6 +1,6 @@
 // The requests that this program makes and their answers, byte for byte.  Fields and versions follow the
 // files common/message/*.json in Kafka's kafka-clients jar (looked up for 4.3.1); each version is the oldest
-// that has the fields needed, all are spoken by Kafka 3.3 to 4.3.
+// that has the fields needed, all are spoken by Kafka 3.9 to 4.3.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,9 @@ inline constexpr Api elect_leaders_api{43, 2, "ElectLeaders", true};
 inline constexpr Api alter_configs_api{44, 1, "IncrementalAlterConfigs", true};
 inline constexpr Api alter_reassignments_api{45, 0, "AlterPartitionReassignments", true};
 inline constexpr Api list_reassignments_api{46, 0, "ListPartitionReassignments", true};
+inline constexpr Api describe_quorum_api{55, 2, "DescribeQuorum", true};
 inline constexpr Api unregister_broker_api{64, 0, "UnregisterBroker", true};
+inline constexpr Api remove_voter_api{81, 0, "RemoveRaftVoter", true};
 
 // Length, header and body, ready to be sent.
 std::string framed(const Api& api, std::int32_t correlation, std::string_view client, std::string_view body);
@@ -148,6 +150,13 @@ struct ConfigAnswer {
   std::vector<Setting> settings;
 };
 
+// A controller that votes in the quorum, by the data it votes with.
+struct Voter {
+  int id = 0;
+  std::string directory;  // 16 bytes
+  bool operator==(const Voter&) const = default;
+};
+
 // Bodies of requests.  An answer's top-level error is an Error of code failed; times in ms.
 std::string api_versions_request();
 std::string sasl_handshake_request(std::string_view mechanism);
@@ -161,6 +170,8 @@ std::string alter_configs_request(const std::vector<ConfigChange>& changes);
 std::string describe_configs_request(const std::vector<ConfigQuery>& queries);
 std::string elect_preferred_request(const std::vector<PartitionName>& partitions, int timeout);
 std::string unregister_broker_request(int broker);
+std::string describe_quorum_request();
+std::string remove_voter_request(const Voter& voter);
 
 // Bodies of answers.  Errors: failed, when it is malformed or carries an error for the whole request.
 Result<std::vector<VersionRange>> parse_api_versions(std::string_view body);
@@ -175,5 +186,7 @@ Result<void> parse_alter_configs(std::string_view body);  // the first one's err
 Result<std::vector<ConfigAnswer>> parse_describe_configs(std::string_view body);
 Result<std::vector<PartitionResult>> parse_elect_leaders(std::string_view body);
 Result<void> parse_unregister_broker(std::string_view body);  // an unregistered one is success
+Result<std::vector<Voter>> parse_describe_quorum(std::string_view body);
+Result<void> parse_remove_voter(std::string_view body);  // one that does not vote is success
 
 }  // namespace pilot::adaptors::kafka::protocol

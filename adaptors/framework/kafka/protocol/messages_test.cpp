@@ -50,6 +50,17 @@ TEST(KafkaMessages, RequestsAreWhatKafkasClientWrites) {
   EXPECT_EQ(unregister_broker_request(4), recorded("unregister_q"));
 }
 
+TEST(KafkaMessages, TheQuorumsVotersAreToldAndRemoved) {
+  EXPECT_EQ(describe_quorum_request(), recorded("quorum_q"));
+  const Voter first{1001, std::string(15, '\0') + '\x05'}, third{1003, std::string(15, '\0') + '\x07'};
+  EXPECT_THAT(parse_describe_quorum(recorded("quorum_a")).value(), ElementsAre(first, third));
+  EXPECT_THAT(parse_describe_quorum(recorded("quorum_refused_a")).error().text(),
+              HasSubstr("no leader (NOT_LEADER"));
+  EXPECT_EQ(remove_voter_request(third), recorded("remove_voter_q"));
+  EXPECT_TRUE(parse_remove_voter(recorded("remove_voter_a_gone")).has_value());
+  EXPECT_THAT(parse_remove_voter(recorded("remove_voter_a")).error().text(), HasSubstr("no majority"));
+}
+
 TEST(KafkaMessages, FramesCarryLengthAndHeader) {
   EXPECT_EQ(framed(alter_reassignments_api, 7, "pilot-kafka", "body"),
             std::string("\0\0\0\x1a", 4) + recorded("header2") + "body");

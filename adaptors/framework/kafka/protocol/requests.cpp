@@ -175,4 +175,25 @@ std::string unregister_broker_request(int broker) {
   return out.text();
 }
 
+std::string remove_voter_request(const Voter& voter) {
+  Writer out;
+  out.nullable(std::nullopt);  // of whichever cluster answers
+  out.int32(voter.id);
+  out.raw(voter.directory);
+  out.tags();
+  return out.text();
+}
+
+std::string describe_quorum_request() {
+  Writer out;
+  out.array(1);
+  out.string("__cluster_metadata");
+  out.array(1);
+  out.int32(0);
+  out.tags();
+  out.tags();
+  out.tags();
+  return out.text();
+}
+
 }  // namespace pilot::adaptors::kafka::protocol

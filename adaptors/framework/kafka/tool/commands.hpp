@@ -13,10 +13,10 @@ namespace pilot::adaptors::kafka {
 
 // format --config server.properties --cluster-id ID [--template bootstrap.checkpoint --voters ID@H:P,...]
 // [--existing]  With --existing, makes nothing: not_found when a directory is not of this cluster yet; the
-// quorum that is there is moved to the voters' endpoints.  Else prepares the log directories of a broker, or
-// of one of a new quorum's controllers (template and voters then needed).  Directories already of this
-// cluster are left as they are.  Errors: usage; failed, when a directory belongs to another cluster or node
-// or can't be written.
+// quorum that is there is moved to the voters' endpoints.  Else prepares the log directories of a broker or
+// of a controller (template then needed): one of a new quorum's voters, or, without voters, one that joins
+// the quorum there is.  Directories already of this cluster are left as they are.  Errors: usage; failed,
+// when a directory belongs to another cluster or node or can't be written.
 Result<std::string> run_format(const std::vector<std::string>& words);
 
 // ready --config FILE --broker HOST:PORT --id N [--expect 1,2,3] [--timeout 5s]
@@ -24,6 +24,11 @@ Result<std::string> run_format(const std::vector<std::string>& words);
 // ones.  A refused connection is tried again until the time is over, a wrong password is not.
 // Errors: usage; timed_out, with what stood in the way; failed (refused for good).
 Result<std::string> run_ready(const std::vector<std::string>& words);
+
+// voter --config FILE --id N [--timeout 5s]
+// Succeeds once controller N votes in the quorum, as any broker tells.
+// Errors: usage; timed_out, with those that do; failed, unavailable (no broker answers).
+Result<std::string> run_voter(const std::vector<std::string>& words);
 
 // topic list | describe NAME | create NAME [--partitions N] [--replicas N] [--set key=value,...]
 // [--if-absent] | grow NAME --partitions N  All with --config FILE [--timeout 10s].  `create` and `grow`
@@ -39,8 +44,9 @@ Result<std::string> run_topic(const std::vector<std::string>& words);
 // stopped by a signal); failed, timed_out, unavailable.
 Result<std::string> run_rebalance(const std::vector<std::string>& words);
 
-// unregister --config FILE --broker ID [--timeout 30s], of a broker that was stopped; one that is not
-// registered is success.  Errors: usage; failed (it is up); timed_out, unavailable.
+// unregister --config FILE [--broker ID] [--controller ID] [--timeout 30s], of servers that were stopped: the
+// broker is forgotten, the controller votes no more; one that is not there is success.  Errors: usage; failed
+// (the broker is up; too few controllers are); timed_out, unavailable.
 Result<std::string> run_unregister(const std::vector<std::string>& words);
 
 // health --config FILE [--timeout 10s]  What is wrong with the replicas of all partitions, as

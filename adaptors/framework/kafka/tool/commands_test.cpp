@@ -200,6 +200,22 @@ TEST_F(KafkaFormat, ControllersAgreeOnTheVoters) {
   EXPECT_EQ(first.substr(100, 120), second.substr(100, 120));
 }
 
+// KIP-853: its directory's id is a voter's name; one whose data are lost must not pass for the one that
+// voted.
+TEST_F(KafkaFormat, AControllerWithoutVotersJoinsUnderAnIdOfItsOwnEachTime) {
+  auto joins = quorum(1003);
+  joins.resize(6);
+  ASSERT_TRUE(run_format(joins).has_value());
+  EXPECT_FALSE(fs::exists(snapshot_));
+  EXPECT_EQ(read_file(data_ / "bootstrap.checkpoint").value(), "features");
+  const auto before = meta();
+  ASSERT_TRUE(run_format(joins).has_value());
+  EXPECT_EQ(meta(), before) << "it is formatted";
+  ASSERT_TRUE(remove_tree(data_).has_value());
+  ASSERT_TRUE(run_format(joins).has_value());
+  EXPECT_NE(meta(), before);
+}
+
 TEST_F(KafkaFormat, KeepsWhatIsFormattedAndRefusesAnothersData) {
   ASSERT_TRUE(run_format(quorum(1001)).has_value());
   const auto before = meta();

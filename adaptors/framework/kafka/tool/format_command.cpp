@@ -10,6 +10,7 @@
 #include "adaptors/framework/kafka/tool/properties.hpp"
 #include "pilot/base/clock.hpp"
 #include "pilot/base/file.hpp"
+#include "pilot/base/random.hpp"
 
 namespace pilot::adaptors::kafka {
 
@@ -76,10 +77,8 @@ std::int64_t now_ms() {
       .count();
 }
 
-Result<void> write_quorum(const Server& server, const std::string& cluster_id, const Arguments& arguments) {
-  PILOT_TRY(const auto bootstrap_file, arguments.required("--template"));
-  PILOT_TRY(const auto voters_text, arguments.required("--voters"));
-  PILOT_TRY(const auto bootstrap, read_file(bootstrap_file));
+Result<void> write_quorum(const Server& server, const std::string& cluster_id,
+                          const std::string& voters_text) {
   QuorumStart start{server.listener, {}, {}, now_ms(), now_ms(), now_ms()};
   PILOT_TRY(start.voters, parse_voters(voters_text));
   bool among_them = false;
@@ -93,9 +92,22 @@ Result<void> write_quorum(const Server& server, const std::string& cluster_id, c
   }
   const auto log = server.metadata_dir / "__cluster_metadata-0";
   PILOT_TRY_VOID(make_directory(log));
-  PILOT_TRY_VOID(
-      write_file(log / "00000000000000000000-0000000000.checkpoint", quorum_snapshot(start), 0400));
+  return write_file(log / "00000000000000000000-0000000000.checkpoint", quorum_snapshot(start), 0400);
+}
+
+Result<void> write_controller(const Server& server, const std::string& cluster_id,
+                              const Arguments& arguments) {
+  PILOT_TRY(const auto bootstrap_file, arguments.required("--template"));
+  PILOT_TRY(const auto bootstrap, read_file(bootstrap_file));
+  if (const auto voters = arguments.text("--voters", ""); !voters.empty())
+    PILOT_TRY_VOID(write_quorum(server, cluster_id, voters));
   return write_file(server.metadata_dir / "bootstrap.checkpoint", bootstrap, 0600);
+}
+
+// A controller that joins is known by its directory's id: when its data are lost it must not pass for the
+// one that had them and that voted (KIP-853).
+Uuid directory_id(const Server& server, const std::string& cluster_id, bool joins, int directory) {
+  return joins ? uuid_of(random_hex(16)) : directory_uuid(cluster_id, server.node_id, directory);
 }
 
 }  // namespace
@@ -111,6 +123,7 @@ Result<std::string> run_format(const std::vector<std::string>& words) {
   for (const auto& dir : server.log_dirs) {
     if (dir != server.metadata_dir) dirs.push_back(dir);
   }
+  const bool joins = server.controller && arguments.text("--voters", "").empty();
   int formatted = 0, moved = 0;
   for (std::size_t i = 0; i < dirs.size(); ++i) {
     PILOT_TRY(const bool ours, is_ours(dirs[i], cluster_id, server.node_id));
@@ -122,9 +135,9 @@ Result<std::string> run_format(const std::vector<std::string>& words) {
                       dirs[i].string(), server.node_id, cluster_id),
           "is the folder mounted on this node? Was it deleted?");
     PILOT_TRY_VOID(make_directory(dirs[i]));
-    if (i == 0 && server.controller) PILOT_TRY_VOID(write_quorum(server, cluster_id, arguments));
+    if (i == 0 && server.controller) PILOT_TRY_VOID(write_controller(server, cluster_id, arguments));
     // Last, because a directory with this file counts as formatted.
-    const auto id = directory_uuid(cluster_id, server.node_id, static_cast<int>(i));
+    const auto id = directory_id(server, cluster_id, joins, static_cast<int>(i));
     PILOT_TRY_VOID(
         write_file(dirs[i] / "meta.properties", meta_properties(cluster_id, server.node_id, id), 0600));
     ++formatted;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 
 #include "adaptors/framework/kafka/protocol/cluster_client.hpp"
 #include "adaptors/framework/kafka/rebalance/rebalance.hpp"
@@ -123,6 +124,15 @@ Result<void> parse_throttle(std::string text, rebalance::Options& options) {
   return ok();
 }
 
+// Nothing when the flag is not given.
+Result<std::optional<int>> id_of(const Arguments& arguments, const char* flag) {
+  const auto text = arguments.text(flag, "");
+  if (text.empty()) return std::optional<int>();
+  PILOT_TRY(const auto ids, parse_ids(text));
+  if (ids.size() != 1) return make_error(ErrorCode::usage, fmt::format("'{} {}' is not one id", flag, text));
+  return std::optional(ids[0]);
+}
+
 Result<rebalance::Options> parse_options(const Arguments& arguments) {
   rebalance::Options options;
   if (arguments.has("--keep")) {
@@ -185,22 +195,25 @@ Result<std::string> run_rebalance(const std::vector<std::string>& words) {
 }
 
 Result<std::string> run_unregister(const std::vector<std::string>& words) {
-  PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--broker", "--timeout"}));
-  PILOT_TRY(const auto text, arguments.required("--broker"));
-  PILOT_TRY(const auto ids, parse_ids(text));
+  PILOT_TRY(const auto arguments,
+            Arguments::parse(words, {"--config", "--broker", "--controller", "--timeout"}));
+  PILOT_TRY(const auto broker, id_of(arguments, "--broker"));
+  PILOT_TRY(const auto controller, id_of(arguments, "--controller"));
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(30)));
-  if (ids.size() != 1) return make_error(ErrorCode::usage, fmt::format("'--broker {}' is not one id", text));
+  if (!broker && !controller) return make_error(ErrorCode::usage, "neither '--broker' nor '--controller'");
   PILOT_TRY(auto cluster, open_cluster(arguments));
   const Deadline deadline(system_clock(), timeout);
-  PILOT_TRY(const auto state, cluster.metadata(deadline));
-  const auto at = std::find_if(state.brokers.begin(), state.brokers.end(),
-                               [&](const auto& broker) { return broker.id == ids[0]; });
-  if (at != state.brokers.end()) {
-    return make_error(ErrorCode::failed, fmt::format("broker {} is up and would register again", ids[0]),
-                      "stop it first");
+  if (broker) {
+    PILOT_TRY(const auto state, cluster.metadata(deadline));
+    if (std::ranges::find(state.brokers, *broker, &protocol::BrokerNode::id) != state.brokers.end())
+      return make_error(ErrorCode::failed, fmt::format("broker {} is up and would register again", *broker),
+                        "stop it first");
+    PILOT_TRY_VOID(cluster.unregister(*broker, deadline));
   }
-  PILOT_TRY_VOID(cluster.unregister(ids[0], deadline));
-  return fmt::format(R"({{"schema": "pilot-kafka.unregister/1", "broker": {}}})", ids[0]);
+  if (controller) PILOT_TRY_VOID(cluster.remove_voter(*controller, deadline));
+  const auto text = [](const std::optional<int>& id) { return id ? std::to_string(*id) : "null"; };
+  return fmt::format(R"({{"schema": "pilot-kafka.unregister/1", "broker": {}, "controller": {}}})",
+                     text(broker), text(controller));
 }
 
 }  // namespace pilot::adaptors::kafka
