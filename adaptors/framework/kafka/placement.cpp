@@ -91,10 +91,11 @@ using Nodes = std::vector<const model::NodeInfo*>;
 
 // Three at most, each on a machine of its own and with room beside the broker.
 void add_controllers(Nodes& chosen, const Nodes& base, const Options& options, const Present& present) {
+  const std::size_t ports = present.ports.empty() ? 2 : 1;  // with the broker's, which runs already
   for (const auto* node : base) {
     const bool taken = std::ranges::any_of(
         chosen, [&](const auto* other) { return other == node || other->host == node->host; });
-    const bool fits = broker_heap(options, *node, true).has_value() && !node->free_ports.empty();
+    const bool fits = broker_heap(options, *node, true).has_value() && node->free_ports.size() >= ports;
     if (chosen.size() < 3 && !taken && fits && !contains(present.draining, node->id)) chosen.push_back(node);
   }
 }

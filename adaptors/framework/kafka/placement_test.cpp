@@ -50,6 +50,9 @@ TEST(KafkaPlacement, ThreeMachinesHaveThreeControllersOfWhichTwoJoin) {
   EXPECT_EQ(controllers(place({}, all)), "1 3+ 4+") << "each on a machine of its own";
   all[2].memory = Bytes{700ULL << 20};
   EXPECT_EQ(controllers(place({}, all)), "1") << "node-3 has room for a broker only";
+  all = machines(3);
+  all[2].free_ports = {20000};
+  EXPECT_EQ(controllers(place({}, all)), "1") << "node-3 has a port for a broker only";
   EXPECT_EQ(controllers(place({}, machines(3), {}, false)), "1") << "a Kafka that can't join";
   Options options;
   options.controllers = 3;

@@ -289,9 +289,12 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
     grows = grows || current_spec(input, "kafka/" + broker.name) == nullptr;
     if (drains) add_retired(resize, input, client_config, "--broker", broker);
   }
-  for (const auto& controller : placement.controllers)
-    if (contains(input.draining, controller.node) && !is_bound(input, placement, controller))
-      add_retired(resize, input, client_config, "--controller", controller);
+  std::vector<int> leave;
+  for (const auto& controller : placement.controllers) {
+    if (!contains(input.draining, controller.node) || is_bound(input, placement, controller)) continue;
+    leave.push_back(controller.id);
+    add_retired(resize, input, client_config, "--controller", controller);
+  }
   if ((grows && input.move) || !drain.empty()) {
     resize.move.emplace().argv = {tool(input),
                                   "rebalance",
@@ -312,6 +315,9 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
       if (input.as_far_as_possible) resize.move->argv.emplace_back("--as-far-as-possible");
       resize.check = resize.move;
       resize.check->argv.push_back("--check");
+      if (!leave.empty())
+        resize.check->argv.insert(resize.check->argv.end(),
+                                  {"--leave", fmt::format("{}", fmt::join(leave, ","))});
     }
   }
   if (!resize.move && resize.retire.empty() && resize.draining.empty() && !grows) return std::nullopt;

@@ -232,6 +232,8 @@ TEST(KafkaResize, OfThreeControllersThatJoinOneMayLeave) {
   auto plan = plan_cluster(wish).value();
   EXPECT_EQ(bound(plan), "12") << "two can't do without one";
   EXPECT_THAT(retires(plan, "node-3"), ::testing::EndsWith("--broker 3 --controller 1003"));
+  EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->check->argv, " ")),
+              ::testing::EndsWith("--check --leave 1003"));
   wish.draining = {"node-2", "node-3"};
   EXPECT_THAT(plan_cluster(wish).error().text(), HasSubstr("2 of Kafka's 3 controllers can't leave at once"));
   wish.as_far_as_possible = true;  // both are lost

@@ -37,8 +37,8 @@ Result<std::string> run_voter(const std::vector<std::string>& words);
 Result<std::string> run_topic(const std::vector<std::string>& words);
 
 // rebalance --config FILE [--keep IDS] [--drain IDS] [--throttle RATE|auto|none] [--no-unregister]
-// [--as-far-as-possible] [--timeout T] [--json] [--check]  Brings replicas, leaders and bytes into balance
-// over the brokers to keep (default: all that are up) and empties those to drain; see
+// [--as-far-as-possible] [--timeout T] [--json] [--check [--leave CONTROLLERS]]  Brings replicas, leaders and
+// bytes into balance over the brokers to keep (default: all that are up) and empties those to drain; see
 // rebalance/rebalance.hpp.  T is the time without progress after which it gives up (default 2m).  Progress on
 // standard error, and with --json as objects on lines of standard output.  Errors: usage; partial (stalled,
 // stopped by a signal); failed, timed_out, unavailable.
@@ -57,6 +57,9 @@ Result<std::string> run_health(const std::vector<std::string>& words);
 // The text of it.
 std::string health_problem(const protocol::ClusterState& state,
                            const std::vector<protocol::Ongoing>& ongoing);
+
+// Why these controllers can't leave; empty when those that stay are a majority.
+std::string quorum_problem(const std::vector<protocol::Voter>& voters, const std::vector<int>& leave);
 
 // The signal that asked run_rebalance to stop, or 0.
 int stop_signal();

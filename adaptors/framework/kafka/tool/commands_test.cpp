@@ -162,6 +162,19 @@ TEST(KafkaHealth, MissesWhatIsNotInSyncAndNotOnItsWay) {
       "written");
 }
 
+TEST(KafkaQuorum, MostOfThoseThatVoteHaveToStay) {
+  const auto voters = [](const std::vector<int>& ids) {
+    std::vector<protocol::Voter> all;
+    for (const int id : ids) all.push_back({id, {}});
+    return all;
+  };
+  EXPECT_EQ(quorum_problem(voters({1, 2, 3}), {3}), "");
+  EXPECT_EQ(quorum_problem(voters({1, 2}), {3}), "") << "it has not joined";
+  EXPECT_EQ(quorum_problem(voters({1, 3}), {3}),
+            "controller 3 can't leave the quorum: 1, 3 vote now, and most of them have to stay");
+  EXPECT_THAT(quorum_problem(voters({1, 2, 3}), {2, 3}), HasSubstr("controller 2, 3 can't"));
+}
+
 class KafkaFormat : public Folder {
  protected:
   std::string server(int id, const std::string& role) {

@@ -15,7 +15,7 @@ constexpr auto usage = R"(usage: pilot-kafka VERB ...
   topic   list | describe NAME | create NAME [--partitions N] [--replicas N] [--set key=value,...] [--if-absent]
           | grow NAME --partitions N  --config librdkafka.properties [--timeout 10s]
   rebalance   --config librdkafka.properties [--keep IDS] [--drain IDS] [--throttle 50MB/s|auto|none]
-          [--no-unregister] [--timeout 2m] [--json] [--check]
+          [--no-unregister] [--timeout 2m] [--json] [--check [--leave CONTROLLERS]]
   unregister  --config librdkafka.properties [--broker ID] [--controller ID] [--timeout 30s]
   health      --config librdkafka.properties [--timeout 10s]
 Standard output carries one JSON object ('rebalance --json': one per line).  Exit codes: 0 done, 1 failed,

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <ctime>
 #include <optional>
+#include <thread>
 
 #include "adaptors/framework/kafka/protocol/cluster_client.hpp"
 #include "adaptors/framework/kafka/rebalance/rebalance.hpp"
@@ -124,6 +125,16 @@ Result<void> parse_throttle(std::string text, rebalance::Options& options) {
   return ok();
 }
 
+// The controller that was stopped may have led the others: while they elect another one all is refused.
+template <typename Action>
+Result<void> repeated(const Deadline& deadline, const Action& action) {
+  while (true) {
+    auto done = action();
+    if (done.has_value() || deadline.passed()) return done;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 // Nothing when the flag is not given.
 Result<std::optional<int>> id_of(const Arguments& arguments, const char* flag) {
   const auto text = arguments.text(flag, "");
@@ -168,14 +179,19 @@ int stop_signal() {
 
 Result<std::string> run_rebalance(const std::vector<std::string>& words) {
   PILOT_TRY(const auto arguments,
-            Arguments::parse(words, {"--config", "--keep", "--drain", "--throttle", "--timeout"},
+            Arguments::parse(words, {"--config", "--keep", "--drain", "--leave", "--throttle", "--timeout"},
                              {"--no-unregister", "--as-far-as-possible", "--json", "--check"}));
   PILOT_TRY(const auto options, parse_options(arguments));
   PILOT_TRY(auto cluster, open_cluster(arguments));
   catch_signals();
   Lines lines(arguments.has("--json"));
   if (arguments.has("--check")) {
-    PILOT_TRY(const auto problem, rebalance::objection({cluster, system_clock(), lines, wait}, options));
+    PILOT_TRY(auto problem, rebalance::objection({cluster, system_clock(), lines, wait}, options));
+    if (const auto leave = arguments.text("--leave", ""); problem.empty() && !leave.empty()) {
+      PILOT_TRY(const auto ids, parse_ids(leave));
+      PILOT_TRY(const auto voters, cluster.voters(Deadline(system_clock(), std::chrono::seconds(10))));
+      problem = quorum_problem(voters, ids);
+    }
     return fmt::format(R"({{"schema": "pilot-kafka.rebalance-check/1", "problem": {}}})",
                        json_string(problem));
   }
@@ -208,9 +224,10 @@ Result<std::string> run_unregister(const std::vector<std::string>& words) {
     if (std::ranges::find(state.brokers, *broker, &protocol::BrokerNode::id) != state.brokers.end())
       return make_error(ErrorCode::failed, fmt::format("broker {} is up and would register again", *broker),
                         "stop it first");
-    PILOT_TRY_VOID(cluster.unregister(*broker, deadline));
+    PILOT_TRY_VOID(repeated(deadline, [&] { return cluster.unregister(*broker, deadline); }));
   }
-  if (controller) PILOT_TRY_VOID(cluster.remove_voter(*controller, deadline));
+  if (controller)
+    PILOT_TRY_VOID(repeated(deadline, [&] { return cluster.remove_voter(*controller, deadline); }));
   const auto text = [](const std::optional<int>& id) { return id ? std::to_string(*id) : "null"; };
   return fmt::format(R"({{"schema": "pilot-kafka.unregister/1", "broker": {}, "controller": {}}})",
                      text(broker), text(controller));

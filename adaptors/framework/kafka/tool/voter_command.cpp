@@ -37,4 +37,15 @@ Result<std::string> run_voter(const std::vector<std::string>& words) {
   }
 }
 
+std::string quorum_problem(const std::vector<protocol::Voter>& voters, const std::vector<int>& leave) {
+  std::vector<int> all, going;
+  for (const auto& voter : voters) {
+    all.push_back(voter.id);
+    if (contains(leave, voter.id)) going.push_back(voter.id);
+  }
+  if (going.empty() || 2 * going.size() < all.size()) return {};
+  return fmt::format("controller {} can't leave the quorum: {} vote now, and most of them have to stay",
+                     fmt::join(going, ", "), fmt::join(all, ", "));
+}
+
 }  // namespace pilot::adaptors::kafka
