@@ -85,6 +85,17 @@ TEST_F(HeadCoreTest, a_late_service_starts_once_the_cluster_is_ready_and_holds_n
   EXPECT_EQ(core_->state().phase, PilotPhase::ready);
 }
 
+TEST_F(HeadCoreTest, a_late_service_that_fails_is_no_failure_of_the_pilot) {
+  enroll("node-1");
+  enroll("node-2");
+  auto with_late = plan();
+  with_late.services.push_back(test::service("fake/second", "node-2", 0));
+  with_late.services.back().late = true;
+  take(core_->planned("fake", with_late));
+  report("node-2", "fake/second", ServicePhase::failed, "no space left");  // of an earlier head's start
+  EXPECT_EQ(core_->state().phase, PilotPhase::booting);
+}
+
 TEST_F(HeadCoreTest, an_early_service_starts_along_with_the_stage_before_its_own_and_no_sooner) {
   enroll("node-1");
   enroll("node-2");

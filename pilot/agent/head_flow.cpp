@@ -107,8 +107,10 @@ std::vector<std::string> HeadCore::missing_nodes() const {
 void HeadCore::boot() {
   plan_next();
   for (const auto& entry : state_.clusters) {
-    for (const auto& [id, service] : entry.second.services)
-      if (service.phase == ServicePhase::failed) return fail(says(id, service));
+    for (const auto& spec : entry.second.plan.services)
+      if (const auto& service = entry.second.services.at(spec.id);
+          service.phase == ServicePhase::failed && !spec.late)
+        return fail(says(spec.id, service));
   }
   start_wanted();
   for (const auto& entry : state_.clusters) bring_up(entry);
@@ -165,7 +167,9 @@ bool HeadCore::is_wanted(const model::ClusterState& cluster, const model::Servic
   if (winding_down()) return is_active(service);  // it is stopped in its turn, by name
   if (is_leaving(service.node)) return false;
   if (phase != ServicePhase::planned) return true;
-  return service.late ? cluster.ready : service.stage - (service.early ? 1 : 0) <= stage;
+  // Beside another framework's start it would only take its time.
+  if (service.late) return cluster.ready && state_.phase != PilotPhase::booting;
+  return service.stage - (service.early ? 1 : 0) <= stage;
 }
 
 std::vector<std::string> HeadCore::wanted_on(const std::string& node) const {
