@@ -90,9 +90,9 @@ int broker_id(const Reopened& old, int number) {
 using Nodes = std::vector<const model::NodeInfo*>;
 
 // Three at most, each on a machine of its own and with room beside the broker.
-void add_controllers(Nodes& chosen, const Nodes& base, const Options& options, const Present& present) {
+void add_controllers(Nodes& chosen, const Nodes& nodes, const Options& options, const Present& present) {
   const std::size_t ports = present.ports.empty() ? 2 : 1;  // with the broker's, which runs already
-  for (const auto* node : base) {
+  for (const auto* node : nodes) {
     const bool taken = std::ranges::any_of(
         chosen, [&](const auto* other) { return other == node || other->host == node->host; });
     const bool fits = broker_heap(options, *node, true).has_value() && node->free_ports.size() >= ports;
@@ -106,21 +106,21 @@ bool has_controller(const Present& present, const model::NodeInfo& node) {
 }
 
 // Those that run stay until their nodes have gone; of several that join, three shall stay.
-Nodes controllers_that_join(const Nodes& base, const Options& options, const Present& present) {
+Nodes controllers_that_join(const Nodes& nodes, const Options& options, const Present& present) {
   if (present.ports.empty()) {
     Nodes chosen;
-    add_controllers(chosen, base, options, present);
-    return chosen.size() == 3 || base.empty() ? chosen : Nodes{base.front()};
+    add_controllers(chosen, nodes, options, present);
+    return chosen.size() == 3 || nodes.empty() ? chosen : Nodes{nodes.front()};
   }
   Nodes running, staying;
-  for (const auto* node : base) {
+  for (const auto* node : nodes) {
     if (!has_controller(present, *node)) continue;
     running.push_back(node);
     if (!contains(present.draining, node->id)) staying.push_back(node);
   }
   if (running.size() == 1) return running;
   const auto before = staying.size();
-  add_controllers(staying, base, options, present);
+  add_controllers(staying, nodes, options, present);
   running.insert(running.end(), staying.begin() + static_cast<std::ptrdiff_t>(before), staying.end());
   return running;
 }
@@ -169,7 +169,10 @@ Result<Placement> place(const Options& options, const std::vector<model::NodeInf
   placement.joining = join && !options.controllers && options.data.empty();
   Nodes chosen;
   if (placement.joining) {
-    chosen = controllers_that_join(base, options, present);
+    Nodes all = base;
+    for (const auto& node : nodes)
+      if (node.allocation != "a0") all.push_back(&node);
+    chosen = controllers_that_join(present.ports.empty() ? base : all, options, present);
   } else {
     const int there = std::max(1, static_cast<int>(old.controllers.size()));
     PILOT_TRY(chosen, first_nodes(base, options.controllers.value_or(there)));

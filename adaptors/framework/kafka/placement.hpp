@@ -64,7 +64,7 @@ struct Present {
 // Controllers on the first nodes of the base allocation, as many as wished.  Without a wish, and where `join`
 // says that this Kafka can do so, three if the base has three machines with room and one otherwise; of the
 // three the first begins and the others join, for a start that takes no longer than with one, and one whose
-// node is given back is replaced on another machine of the base where there is one.
+// node is given back is replaced on another machine, of the base if there is one.
 // Brokers one per node (`brokers` limits those of the base; every node of an extension has one).  A server's
 // id follows from its node's ("node-7": broker 7), so that a node that comes later takes no id that was used.
 // With data of a stopped pilot, the base's brokers take their ids in order and later ones get ids above all.

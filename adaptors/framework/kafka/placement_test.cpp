@@ -62,7 +62,7 @@ TEST(KafkaPlacement, ThreeMachinesHaveThreeControllersOfWhichTwoJoin) {
   EXPECT_EQ(controllers(place(options, machines(3))), "1") << "whose data are opened again";
 }
 
-TEST(KafkaPlacement, AControllerThatLeavesIsReplacedInTheBase) {
+TEST(KafkaPlacement, AControllerThatLeavesIsReplaced) {
   Present present{{{"kafka/controller-1", 1}, {"kafka/controller-2", 1}, {"kafka/controller-3", 1}}, {}, {}};
   EXPECT_EQ(controllers(place({}, machines(5), present)), "1+ 2+ 3+");
   present.draining = {"node-2"};
@@ -70,7 +70,11 @@ TEST(KafkaPlacement, AControllerThatLeavesIsReplacedInTheBase) {
   EXPECT_EQ(controllers(place({}, machines(3), present)), "1+ 2+ 3+") << "there is no other";
   auto all = machines(4);
   all[3].allocation = "a1";
-  EXPECT_EQ(controllers(place({}, all, present)), "1+ 2+ 3+") << "an extension ends before the base";
+  EXPECT_EQ(controllers(place({}, all, present)), "1+ 2+ 3+ 4+") << "on an extension";
+  all.push_back(all[3]);
+  all[4].allocation = "a0", all[4].id = all[4].host = "node-5";
+  EXPECT_EQ(controllers(place({}, all, present)), "1+ 2+ 3+ 5+") << "the base lives longer";
+  all.pop_back();
   all[3].allocation = "a0";
   all[3].memory = Bytes{700ULL << 20};
   EXPECT_EQ(controllers(place({}, all, present)), "1+ 2+ 3+") << "no room";

@@ -172,7 +172,8 @@ model::ServiceSpec service(const plugin::PlanInput& input, const Cluster& cluste
                          : format_by_storage_tool(input, cluster, server)};
   spec.ports = {{broker ? "client" : "controller", server.port}};
   spec.log = (input.log_folder / (spec.id + ".log")).string();
-  spec.ready.deadline = input.spec.ready_timeout;
+  // It votes once most of the others are there, which may have to wait for a node.
+  spec.ready.deadline = server.joins ? Duration(24h) : input.spec.ready_timeout;
   // Stopped all at once, the last of several looks for a successor in vain, 5 s long (fixed in Kafka); what
   // it knows is written and synced.
   if (!broker && cluster.placement.controllers.size() > 1) spec.stop.grace = 2s;
@@ -320,6 +321,17 @@ std::optional<model::ResizePlan> plan_resize(const plugin::PlanInput& input, con
                                   {"--leave", fmt::format("{}", fmt::join(leave, ","))});
     }
   }
+  if (!leave.empty() && drain.empty())  // a controller without a broker beside it
+    resize.check.emplace().argv = {tool(input),
+                                   "rebalance",
+                                   "--config",
+                                   client_config,
+                                   "--json",
+                                   "--keep",
+                                   fmt::format("{}", fmt::join(keep, ",")),
+                                   "--check",
+                                   "--leave",
+                                   fmt::format("{}", fmt::join(leave, ","))};
   if (!resize.move && resize.retire.empty() && resize.draining.empty() && !grows) return std::nullopt;
   return resize;
 }
@@ -374,6 +386,12 @@ Result<model::ClusterPlan> plan_cluster(const plugin::PlanInput& input) {
   plan.ready.deadline = input.spec.ready_timeout;
   plan.resize = plan_resize(input, cluster.placement, librdkafka, cluster.options.move_patience);
   plan.health.emplace().argv = {tool(input), "health", "--config", librdkafka};
+  if (cluster.placement.joining && cluster.placement.controllers.size() > 1) {
+    std::vector<int> controllers;
+    for (const auto& controller : cluster.placement.controllers) controllers.push_back(controller.id);
+    plan.health->argv.insert(plan.health->argv.end(),
+                             {"--controllers", fmt::format("{}", fmt::join(controllers, ","))});
+  }
   if (!cluster.options.data.empty()) plan.keeps = keeps(cluster, ids, reopened, input);
   plan.exports = {{"KAFKA_BOOTSTRAP_SERVERS", cluster.bootstrap_servers()},
                   {"KAFKA_CLIENT_PROPERTIES", for_java},

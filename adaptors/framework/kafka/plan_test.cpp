@@ -242,6 +242,21 @@ TEST(KafkaResize, OfThreeControllersThatJoinOneMayLeave) {
   EXPECT_THAT(retires(plan, "node-3"), ::testing::EndsWith("--broker 3")) << "nobody could remove its vote";
 }
 
+TEST(KafkaResize, AControllerWithoutABrokerIsAskedForAsWell) {
+  auto wish = of_machines(3);
+  wish.framework.options = {{"brokers", "2"}};
+  wish.current = plan_cluster(wish).value();
+  wish.draining = {"node-3"};
+  const auto plan = plan_cluster(wish).value();
+  EXPECT_FALSE(plan.resize->move);
+  EXPECT_THAT(fmt::format("{}", fmt::join(plan.resize->check.value().argv, " ")),
+              ::testing::EndsWith("--keep 1,2 --check --leave 1003"));
+  EXPECT_THAT(
+      retires(plan, "node-3"),
+      ::testing::EndsWith("unregister --config " +
+                          std::string("/pilots/demo/client/client.librdkafka.properties --controller 1003")));
+}
+
 TEST(KafkaResize, AControllerThatIsLostIsReplacedByOneThatJoins) {
   auto wish = of_machines(4);
   wish.current = plan_cluster(wish).value();
@@ -254,6 +269,7 @@ TEST(KafkaResize, AControllerThatIsLostIsReplacedByOneThatJoins) {
   EXPECT_THAT(fourth.prepare.at(0).command.argv, Not(Contains("--voters")));
   EXPECT_EQ(bound(plan), "");
   EXPECT_THAT(retires(plan, "node-1"), ::testing::EndsWith("--broker 1 --controller 1001"));
+  EXPECT_EQ(plan.health->argv.back(), "1001,1002,1003,1004") << "others' votes are removed";
 }
 
 TEST(KafkaPlan, OnlyControllersAreBoundAndTheDataAreLookedAfter) {

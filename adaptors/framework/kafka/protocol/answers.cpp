@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "adaptors/framework/kafka/protocol/error_codes.hpp"
 #include "adaptors/framework/kafka/protocol/messages.hpp"
 #include "adaptors/framework/kafka/protocol/wire.hpp"
@@ -292,16 +294,23 @@ Result<void> parse_unregister_broker(std::string_view body) {
 }
 
 Result<std::vector<Voter>> parse_describe_quorum(std::string_view body) {
+  constexpr std::int64_t silence = 10'000;  // ms
+  struct Replica {
+    Voter voter;
+    std::int64_t asked = 0;  // by the leader's clock
+    std::int64_t knew = 0;   // all there was; of the leader: now
+  };
   Reader in(body);
-  std::vector<Voter> voters;
+  std::vector<Replica> replicas;
+  int leader = -1;
   auto error = in.int16();
   auto said = in.string();
   const auto replica = [&] {
-    Voter voter{in.int32(), std::string(in.raw(16))};
-    in.int64();  // the end of its log,
-    in.int64();  // when it asked last
-    in.int64();  // and when it knew all
-    return voter;
+    Replica one{{in.int32(), std::string(in.raw(16))}};
+    in.int64();  // the end of its log
+    one.asked = in.int64();
+    one.knew = in.int64();
+    return one;
   };
   each(in, [&] {
     in.string();  // the topic
@@ -310,10 +319,10 @@ Result<std::vector<Voter>> parse_describe_quorum(std::string_view body) {
       const auto of_partition = in.int16();
       const auto said_of_it = in.string();
       if (error == no_error) error = of_partition, said = said_of_it;
-      in.int32();  // the leader,
+      leader = in.int32();
       in.int32();  // its epoch
-      in.int64();  // and the high watermark
-      each(in, [&] { voters.push_back(replica()); });
+      in.int64();  // the high watermark
+      each(in, [&] { replicas.push_back(replica()); });
       each(in, replica);  // observers
     });
   });
@@ -327,6 +336,13 @@ Result<std::vector<Voter>> parse_describe_quorum(std::string_view body) {
   });
   in.tags();
   PILOT_TRY_VOID(finish(in, describe_quorum_api, error, said));
+  const auto at = std::ranges::find(replicas, leader, [](const Replica& one) { return one.voter.id; });
+  const auto now = at == replicas.end() ? 0 : at->knew;
+  std::vector<Voter> voters;
+  for (auto& one : replicas) {
+    one.voter.active = one.voter.id == leader || (one.asked > 0 && now - one.asked < silence);
+    voters.push_back(std::move(one.voter));
+  }
   return voters;
 }
 

@@ -48,11 +48,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 55:
       (void)parse_describe_quorum(body);
       break;
-    case 81:
-      (void)parse_remove_voter(body);
-      break;
     case 64:
       (void)parse_unregister_broker(body);
+      break;
+    case 81:
+      (void)parse_remove_voter(body);
       break;
     default:
       (void)unframed(metadata_api, 0, body);

@@ -154,6 +154,7 @@ struct ConfigAnswer {
 struct Voter {
   int id = 0;
   std::string directory;  // 16 bytes
+  bool active = false;    // it leads, or has asked the leader in the last ten seconds
   bool operator==(const Voter&) const = default;
 };
 

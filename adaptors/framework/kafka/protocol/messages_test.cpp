@@ -52,8 +52,10 @@ TEST(KafkaMessages, RequestsAreWhatKafkasClientWrites) {
 
 TEST(KafkaMessages, TheQuorumsVotersAreToldAndRemoved) {
   EXPECT_EQ(describe_quorum_request(), recorded("quorum_q"));
-  const Voter first{1001, std::string(15, '\0') + '\x05'}, third{1003, std::string(15, '\0') + '\x07'};
-  EXPECT_THAT(parse_describe_quorum(recorded("quorum_a")).value(), ElementsAre(first, third));
+  const auto directory = [](char last) { return std::string(15, '\0') + last; };
+  const Voter first{1001, directory(5), true}, third{1003, directory(7), true},
+      silent{1004, directory(9), false};
+  EXPECT_THAT(parse_describe_quorum(recorded("quorum_a")).value(), ElementsAre(first, third, silent));
   EXPECT_THAT(parse_describe_quorum(recorded("quorum_refused_a")).error().text(),
               HasSubstr("no leader (NOT_LEADER"));
   EXPECT_EQ(remove_voter_request(third), recorded("remove_voter_q"));

@@ -49,8 +49,10 @@ Result<std::string> run_rebalance(const std::vector<std::string>& words);
 // (the broker is up; too few controllers are); timed_out, unavailable.
 Result<std::string> run_unregister(const std::vector<std::string>& words);
 
-// health --config FILE [--timeout 10s]  What is wrong with the replicas of all partitions, as
-// {"problem": "2 of 9 partitions ..."}; an empty text when all are in sync.  Errors: usage; timed_out,
+// health --config FILE [--controllers IDS] [--timeout 10s]  What is wrong with the replicas of all
+// partitions, as
+// {"problem": "2 of 9 partitions ..."}; an empty text when all are in sync.  Removes the votes of silent
+// controllers that are not among these: they count, and nobody casts them.  Errors: usage; timed_out,
 // unavailable (no broker answers).
 Result<std::string> run_health(const std::vector<std::string>& words);
 
@@ -58,7 +60,7 @@ Result<std::string> run_health(const std::vector<std::string>& words);
 std::string health_problem(const protocol::ClusterState& state,
                            const std::vector<protocol::Ongoing>& ongoing);
 
-// Why these controllers can't leave; empty when those that stay are a majority.
+// Why these controllers can't leave; empty when those that stay and are active are a majority.
 std::string quorum_problem(const std::vector<protocol::Voter>& voters, const std::vector<int>& leave);
 
 // The signal that asked run_rebalance to stop, or 0.

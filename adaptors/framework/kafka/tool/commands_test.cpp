@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -165,13 +168,16 @@ TEST(KafkaHealth, MissesWhatIsNotInSyncAndNotOnItsWay) {
 TEST(KafkaQuorum, MostOfThoseThatVoteHaveToStay) {
   const auto voters = [](const std::vector<int>& ids) {
     std::vector<protocol::Voter> all;
-    for (const int id : ids) all.push_back({id, {}});
+    for (const int id : ids) all.push_back({std::abs(id), {}, id > 0});
     return all;
   };
   EXPECT_EQ(quorum_problem(voters({1, 2, 3}), {3}), "");
   EXPECT_EQ(quorum_problem(voters({1, 2}), {3}), "") << "it has not joined";
   EXPECT_EQ(quorum_problem(voters({1, 3}), {3}),
-            "controller 3 can't leave the quorum: 1, 3 vote now, and most of them have to stay");
+            "controller 3 can't leave the quorum: 1, 3 vote, and most of them have to stay");
+  EXPECT_EQ(quorum_problem(voters({1, 2, -3}), {3}), "") << "it is gone already";
+  EXPECT_EQ(quorum_problem(voters({1, 2, -3}), {2}),
+            "controller 2 can't leave the quorum: 1, 2, 3 vote, 3 is silent, and most of them have to stay");
   EXPECT_THAT(quorum_problem(voters({1, 2, 3}), {2, 3}), HasSubstr("controller 2, 3 can't"));
 }
 
@@ -227,6 +233,29 @@ TEST_F(KafkaFormat, AControllerWithoutVotersJoinsUnderAnIdOfItsOwnEachTime) {
   ASSERT_TRUE(remove_tree(data_).has_value());
   ASSERT_TRUE(run_format(joins).has_value());
   EXPECT_NE(meta(), before);
+}
+
+// The first controller's data are gone: with the quorum that it began it may not begin another one.
+TEST_F(KafkaFormat, AQuorumThatLivesOnIsNotBegunAnew) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  auto words = quorum(1001);
+  words.back() = "1001@127.0.0.1:1";
+  const auto text =
+      read_file(words[1]).value() +
+      "controller.quorum.bootstrap.servers=127.0.0.1:1,127.0.0.1:" + std::to_string(ntohs(address.sin_port)) +
+      "\n";
+  file("server.properties", text);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  EXPECT_THAT(run_format(words).error().text(), HasSubstr("the data of controller 1001 are gone"));
+  EXPECT_FALSE(fs::exists(data_ / "meta.properties"));
+  ::close(listener);
+  EXPECT_TRUE(run_format(words).has_value()) << "nobody is there yet";
 }
 
 TEST_F(KafkaFormat, KeepsWhatIsFormattedAndRefusesAnothersData) {

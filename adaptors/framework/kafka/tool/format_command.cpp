@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "adaptors/framework/kafka/kraft_format.hpp"
+#include "adaptors/framework/kafka/protocol/stream.hpp"
 #include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
 #include "adaptors/framework/kafka/tool/move_quorum.hpp"
@@ -21,7 +23,8 @@ namespace fs = std::filesystem;
 struct Server {
   int node_id = 0;
   bool controller = false;
-  std::string listener;  // of the controllers
+  std::string listener;                  // of the controllers
+  std::vector<std::string> controllers;  // where they are asked for
   std::vector<fs::path> log_dirs;
   fs::path metadata_dir;
 };
@@ -48,6 +51,7 @@ Result<Server> read_server(const fs::path& path) {
   }
   const auto listeners = split(value_of(properties, "controller.listener.names"), ',');
   if (!listeners.empty()) server.listener = listeners[0];
+  server.controllers = split(value_of(properties, "controller.quorum.bootstrap.servers"), ',');
   for (const auto& dir : split(value_of(properties, "log.dirs"), ',')) server.log_dirs.emplace_back(dir);
   if (server.log_dirs.empty())
     return make_error(ErrorCode::usage, fmt::format("'{}' has no log.dirs", path.string()));
@@ -77,6 +81,23 @@ std::int64_t now_ms() {
       .count();
 }
 
+// Others join later: one that answers has a quorum, whose first member would begin another one here.
+Result<void> check_no_quorum(const Server& server, const std::vector<Voter>& voters) {
+  for (const auto& text : server.controllers) {
+    PILOT_TRY(const auto endpoint, protocol::parse_endpoint(text));
+    const bool begins = std::ranges::any_of(voters, [&](const Voter& voter) {
+      return voter.host == endpoint.host && voter.port == endpoint.port;
+    });
+    const Deadline deadline(system_clock(), std::chrono::seconds(1));
+    if (!begins && protocol::Stream::open(endpoint, {}, deadline).has_value())
+      return make_error(ErrorCode::failed,
+                        fmt::format("the data of controller {} are gone, and its quorum lives on at {}",
+                                    server.node_id, text),
+                        "the quorum goes on without it; nothing is lost while most of it is there");
+  }
+  return ok();
+}
+
 Result<void> write_quorum(const Server& server, const std::string& cluster_id,
                           const std::string& voters_text) {
   QuorumStart start{server.listener, {}, {}, now_ms(), now_ms(), now_ms()};
@@ -90,6 +111,7 @@ Result<void> write_quorum(const Server& server, const std::string& cluster_id,
     return make_error(ErrorCode::usage,
                       fmt::format("node {} is not among the voters '{}'", server.node_id, voters_text));
   }
+  PILOT_TRY_VOID(check_no_quorum(server, start.voters));
   const auto log = server.metadata_dir / "__cluster_metadata-0";
   PILOT_TRY_VOID(make_directory(log));
   return write_file(log / "00000000000000000000-0000000000.checkpoint", quorum_snapshot(start), 0400);

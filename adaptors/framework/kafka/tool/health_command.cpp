@@ -65,8 +65,26 @@ std::string health_problem(const protocol::ClusterState& state,
   return text;
 }
 
+namespace {
+
+// What could not be removed; empty when nothing had to be.
+std::string settle_votes(protocol::ClusterClient& cluster, const std::vector<int>& controllers,
+                         const Deadline& deadline) {
+  const auto voters = cluster.voters(deadline);
+  if (voters.has_error()) return "its controllers do not answer: " + voters.error().text();
+  for (const auto& voter : voters.value()) {
+    if (voter.active || among(controllers, voter.id)) continue;
+    const auto removed = cluster.remove_voter(voter.id, deadline);
+    if (removed.has_error())
+      return fmt::format("controller {} is gone and still has a vote: {}", voter.id, removed.error().text());
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::string> run_health(const std::vector<std::string>& words) {
-  PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--timeout"}));
+  PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--controllers", "--timeout"}));
   PILOT_TRY(const auto config, arguments.required("--config"));
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(10)));
   PILOT_TRY(const auto properties, read_properties(config));
@@ -81,8 +99,14 @@ Result<std::string> run_health(const std::vector<std::string>& words) {
   for (const auto& broker : state.brokers)
     if (const auto folders = cluster.log_dirs(broker.id, soon); folders.has_value())
       held.push_back(fmt::format(R"("broker-{}": {})", broker.id, bytes_in(folders.value())));
+  auto problem = health_problem(state, ongoing);
+  if (const auto ids = arguments.text("--controllers", ""); !ids.empty()) {
+    PILOT_TRY(const auto controllers, parse_ids(ids));
+    const auto votes = settle_votes(cluster, controllers, deadline);
+    if (problem.empty()) problem = votes;
+  }
   return fmt::format(R"({{"schema": "pilot-kafka.health/1", "problem": {}, "bytes_by_service": {{{}}}}})",
-                     json_string(health_problem(state, ongoing)), fmt::join(held, ", "));
+                     json_string(problem), fmt::join(held, ", "));
 }
 
 }  // namespace pilot::adaptors::kafka

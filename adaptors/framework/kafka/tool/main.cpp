@@ -17,7 +17,7 @@ constexpr auto usage = R"(usage: pilot-kafka VERB ...
   rebalance   --config librdkafka.properties [--keep IDS] [--drain IDS] [--throttle 50MB/s|auto|none]
           [--no-unregister] [--timeout 2m] [--json] [--check [--leave CONTROLLERS]]
   unregister  --config librdkafka.properties [--broker ID] [--controller ID] [--timeout 30s]
-  health      --config librdkafka.properties [--timeout 10s]
+  health      --config librdkafka.properties [--controllers IDS] [--timeout 10s]
 Standard output carries one JSON object ('rebalance --json': one per line).  Exit codes: 0 done, 1 failed,
 2 usage, 3 not found, 4 time-out, 5 no broker answers, 6 partly done, 128+n stopped by signal n.
 )";

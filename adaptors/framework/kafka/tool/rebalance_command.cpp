@@ -219,6 +219,9 @@ Result<std::string> run_unregister(const std::vector<std::string>& words) {
   if (!broker && !controller) return make_error(ErrorCode::usage, "neither '--broker' nor '--controller'");
   PILOT_TRY(auto cluster, open_cluster(arguments));
   const Deadline deadline(system_clock(), timeout);
+  // First: one that is not there counts against the majority, whatever the broker does.
+  if (controller)
+    PILOT_TRY_VOID(repeated(deadline, [&] { return cluster.remove_voter(*controller, deadline); }));
   if (broker) {
     PILOT_TRY(const auto state, cluster.metadata(deadline));
     if (std::ranges::find(state.brokers, *broker, &protocol::BrokerNode::id) != state.brokers.end())
@@ -226,8 +229,6 @@ Result<std::string> run_unregister(const std::vector<std::string>& words) {
                         "stop it first");
     PILOT_TRY_VOID(repeated(deadline, [&] { return cluster.unregister(*broker, deadline); }));
   }
-  if (controller)
-    PILOT_TRY_VOID(repeated(deadline, [&] { return cluster.remove_voter(*controller, deadline); }));
   const auto text = [](const std::optional<int>& id) { return id ? std::to_string(*id) : "null"; };
   return fmt::format(R"({{"schema": "pilot-kafka.unregister/1", "broker": {}, "controller": {}}})",
                      text(broker), text(controller));

@@ -38,14 +38,19 @@ Result<std::string> run_voter(const std::vector<std::string>& words) {
 }
 
 std::string quorum_problem(const std::vector<protocol::Voter>& voters, const std::vector<int>& leave) {
-  std::vector<int> all, going;
+  std::vector<int> all, going, silent;
   for (const auto& voter : voters) {
     all.push_back(voter.id);
-    if (contains(leave, voter.id)) going.push_back(voter.id);
+    if (contains(leave, voter.id))
+      going.push_back(voter.id);
+    else if (!voter.active)
+      silent.push_back(voter.id);
   }
-  if (going.empty() || 2 * going.size() < all.size()) return {};
-  return fmt::format("controller {} can't leave the quorum: {} vote now, and most of them have to stay",
-                     fmt::join(going, ", "), fmt::join(all, ", "));
+  const auto stay = all.size() - going.size() - silent.size();
+  if (going.empty() || 2 * stay > all.size()) return {};
+  return fmt::format("controller {} can't leave the quorum: {} vote{}, and most of them have to stay",
+                     fmt::join(going, ", "), fmt::join(all, ", "),
+                     silent.empty() ? "" : fmt::format(", {} is silent", fmt::join(silent, ", ")));
 }
 
 }  // namespace pilot::adaptors::kafka
