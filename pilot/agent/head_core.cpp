@@ -245,6 +245,7 @@ void HeadCore::register_node(const std::string& peer, const model::RegisterNode&
   lost_patience_.erase(id);
   done_without_.erase(id);
   given_up_.erase(id);
+  cleared_.erase(id);
   Session& session = sessions_[id] = Session{peer, clock_->steady(), {}, {}, {}};
   compare(message, session);
   send(peer, model::NodeAccepted{wanted_on(id)});
@@ -311,7 +312,9 @@ void HeadCore::release_node(const std::string& peer, const model::Message& messa
       emit(model::NodeChanged{released.node, NodePhase::released, asked ? "" : "its agent was told to end"});
     else
       do_without(released.node, "its agent was told to end");
-    if (!released.left.empty())
+    if (released.left.empty())
+      cleared_.insert(released.node);
+    else
       note(fmt::format("{} left: {}", released.node, fmt::join(released.left, "; ")));
   }
   sessions_.erase(released.node);
@@ -331,6 +334,10 @@ void HeadCore::do_without(const std::string& node, const std::string& reason) {
 void HeadCore::stop_pilot(const std::string& reason) {
   if (state_.phase != PilotPhase::stopping && state_.phase != PilotPhase::stopped)
     emit(model::PilotPhaseChanged{PilotPhase::stopping, reason});
+  // What they held is not rebuilt any more, which they were lost for until then.
+  for (const auto& id : cleared_)
+    if (const auto& node = state_.nodes.at(id); node.phase == NodePhase::lost)
+      emit(model::NodeChanged{id, NodePhase::released, std::string(node.reason)});
 }
 
 Duration HeadCore::longest_silence() const {

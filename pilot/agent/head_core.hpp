@@ -264,6 +264,7 @@ class HeadCore {
   std::optional<SteadyTime> winding_down_since_, progress_noted_;
   std::map<std::pair<std::string, int>, SteadyTime> stop_deadlines_;  // by framework and stage
   std::set<std::string> given_up_;  // services and nodes that are not waited for
+  std::set<std::string> cleared_;   // nodes whose agents have left, and nothing behind
   bool finished_ = false;
 };
 

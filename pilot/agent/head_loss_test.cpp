@@ -42,6 +42,23 @@ TEST_F(HeadLossTest, a_node_whose_job_takes_it_away_is_done_without_at_once) {
   ASSERT_NO_FATAL_FAILURE(expect_third_is_rebuilt_elsewhere());
 }
 
+TEST_F(HeadLossTest, a_pilot_that_stops_does_not_look_for_a_node_that_has_left_in_order) {
+  extend();
+  report("node-3", "fake/worker-3", ServicePhase::stopped);
+  receive("node-3", model::NodeReleased{"node-3", {}});
+  ASSERT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::lost) << "until its data are rebuilt";
+  take(core_->receive("client", {"q", model::StopPilot{}}));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::released);
+}
+
+TEST_F(HeadLossTest, what_such_a_node_left_is_looked_for) {
+  extend();
+  report("node-3", "fake/worker-3", ServicePhase::stopped);
+  receive("node-3", model::NodeReleased{"node-3", {"process 5 (stuck)"}});
+  take(core_->receive("client", {"q", model::StopPilot{}}));
+  EXPECT_EQ(core_->state().nodes.at("node-3").phase, NodePhase::lost);
+}
+
 TEST_F(HeadLossTest, services_of_a_lost_node_are_not_ready) {
   extend();
   pass(6s, {"node-1", "node-2"});
