@@ -27,7 +27,7 @@ check "a node of the extension is given back, of pilot's choice" pilot shrink de
 check "its job runs on as well" test "$(nodes_of_job "$extension")" = "RUNNING node04"
 within 20 "with nothing left there" scratch_is_clean node05
 check "data are on the others" test "$(holders)" = "1 2 4"
-refuses 2 "kafka/controller-2 runs on node-2 and can't leave it" pilot shrink demo --node node-2 # nor the other one of two
+refuses 2 "resizes a job only once" pilot shrink demo --node node-2
 refuses 2 "has 3 replicas of partition" pilot shrink demo --allocation a1
 check "before anything was cordoned" test -z "$(pilot events demo --json | grep node_cordoned | grep node-4)"
 check "the pilot is ready" is_ready demo
