@@ -20,7 +20,18 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class HeadCoreTest : public testing::Test, protected test::HeadHarness {};
+class HeadCoreTest : public testing::Test, protected test::HeadHarness {
+ protected:
+  // Both nodes are there, and a plan with one on the second.
+  void begin_with_a_late_service() {
+    enroll("node-1");
+    enroll("node-2");
+    auto with_late = plan();
+    with_late.services.push_back(test::service("fake/second", "node-2", 0));
+    with_late.services.back().late = true;
+    take(core_->planned("fake", with_late));
+  }
+};
 
 TEST_F(HeadCoreTest, boots_stage_by_stage_until_ready) {
   EXPECT_EQ(phase(), PilotPhase::starting);
@@ -61,12 +72,7 @@ TEST_F(HeadCoreTest, boots_stage_by_stage_until_ready) {
 }
 
 TEST_F(HeadCoreTest, a_late_service_starts_once_the_cluster_is_ready_and_holds_nobody_up) {
-  enroll("node-1");
-  enroll("node-2");
-  auto with_late = plan();
-  with_late.services.push_back(test::service("fake/second", "node-2", 0));
-  with_late.services.back().late = true;
-  take(core_->planned("fake", with_late));
+  begin_with_a_late_service();
   report("node-1", "fake/controller", ServicePhase::ready);
   report("node-1", "fake/worker-1", ServicePhase::ready);
   EXPECT_THAT(started("node-2"), ElementsAre("fake/worker-2"));
@@ -86,12 +92,7 @@ TEST_F(HeadCoreTest, a_late_service_starts_once_the_cluster_is_ready_and_holds_n
 }
 
 TEST_F(HeadCoreTest, a_late_service_that_fails_is_no_failure_of_the_pilot) {
-  enroll("node-1");
-  enroll("node-2");
-  auto with_late = plan();
-  with_late.services.push_back(test::service("fake/second", "node-2", 0));
-  with_late.services.back().late = true;
-  take(core_->planned("fake", with_late));
+  begin_with_a_late_service();
   report("node-2", "fake/second", ServicePhase::failed, "no space left");  // of an earlier head's start
   EXPECT_EQ(core_->state().phase, PilotPhase::booting);
 }

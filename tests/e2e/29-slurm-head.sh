@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The host of the head agent crashes, which is the job's first as well and that of the controller that was there first:
-# the next node takes the head's place, the controllers that joined elect another leader, services and data go on, what
+# another node takes the head's place, the controllers that joined elect another leader, services and data go on, what
 # was there is rebuilt on the other nodes, and nothing that was acknowledged is lost.
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source_folder/tests/e2e/lib.sh"

@@ -80,6 +80,13 @@ Result<Duration> Arguments::duration(const std::string& flag, Duration otherwise
   return parse_duration(found->second);
 }
 
+Result<int> Arguments::id(const std::string& flag) const {
+  PILOT_TRY(const auto given, required(flag));
+  PILOT_TRY(const auto ids, parse_ids(given));
+  if (ids.size() == 1) return ids[0];
+  return make_error(ErrorCode::usage, fmt::format("'{} {}' is not one id", flag, given));
+}
+
 Result<std::vector<int>> parse_ids(const std::string& text) {
   std::vector<int> ids;
   for (std::size_t begin = 0; begin <= text.size();) {

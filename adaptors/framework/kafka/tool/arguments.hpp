@@ -24,6 +24,7 @@ class Arguments {
   Result<std::string> required(const std::string& flag) const;
   std::string text(const std::string& flag, const std::string& otherwise) const;
   Result<int> number(const std::string& flag, int otherwise) const;  // not negative
+  Result<int> id(const std::string& flag) const;                     // required; one of parse_ids()
   Result<Duration> duration(const std::string& flag, Duration otherwise) const;
 
  private:

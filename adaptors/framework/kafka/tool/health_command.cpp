@@ -5,18 +5,13 @@
 #include <map>
 #include <set>
 
-#include "adaptors/framework/kafka/protocol/cluster_client.hpp"
-#include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
-#include "adaptors/framework/kafka/tool/properties.hpp"
+#include "adaptors/framework/kafka/tool/open_cluster.hpp"
+#include "pilot/base/contains.hpp"
 
 namespace pilot::adaptors::kafka {
 
 namespace {
-
-bool among(const std::vector<int>& ids, int id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
 
 std::uint64_t bytes_in(const std::vector<protocol::LogDir>& folders) {
   std::uint64_t bytes = 0;
@@ -45,8 +40,8 @@ std::string health_problem(const protocol::ClusterState& state,
       const auto move = moving.find({topic.name, partition.index});
       bool whole = true;
       for (const int id : partition.replicas) {
-        const bool arriving = move != moving.end() && among(move->second->adding, id);
-        if (arriving || (among(partition.in_sync, id) && is_up(id))) continue;
+        const bool arriving = move != moving.end() && contains(move->second->adding, id);
+        if (arriving || (contains(partition.in_sync, id) && is_up(id))) continue;
         whole = false;
         missing.insert(id);
       }
@@ -73,7 +68,7 @@ std::string settle_votes(protocol::ClusterClient& cluster, const std::vector<int
   const auto voters = cluster.voters(deadline);
   if (voters.has_error()) return "its controllers do not answer: " + voters.error().text();
   for (const auto& voter : voters.value()) {
-    if (voter.active || among(controllers, voter.id)) continue;
+    if (voter.active || contains(controllers, voter.id)) continue;
     const auto removed = cluster.remove_voter(voter.id, deadline);
     if (removed.has_error())
       return fmt::format("controller {} is gone and still has a vote: {}", voter.id, removed.error().text());
@@ -85,11 +80,8 @@ std::string settle_votes(protocol::ClusterClient& cluster, const std::vector<int
 
 Result<std::string> run_health(const std::vector<std::string>& words) {
   PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--controllers", "--timeout"}));
-  PILOT_TRY(const auto config, arguments.required("--config"));
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(10)));
-  PILOT_TRY(const auto properties, read_properties(config));
-  PILOT_TRY(auto access, protocol::access_from(properties));
-  protocol::ClusterClient cluster(std::move(access));
+  PILOT_TRY(auto cluster, open_cluster(arguments));
   const Deadline deadline(system_clock(), timeout);
   PILOT_TRY(const auto state, cluster.metadata(deadline));
   PILOT_TRY(const auto ongoing, cluster.reassignments(deadline));

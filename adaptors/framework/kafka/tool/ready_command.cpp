@@ -42,14 +42,12 @@ Result<std::string> run_ready(const std::vector<std::string>& words) {
             Arguments::parse(words, {"--config", "--broker", "--id", "--expect", "--timeout"}));
   PILOT_TRY(const auto config, arguments.required("--config"));
   PILOT_TRY(const auto address, arguments.required("--broker"));
-  PILOT_TRY(const auto id_text, arguments.required("--id"));
-  PILOT_TRY(const auto id, parse_ids(id_text));
-  PILOT_TRY(const auto expected, parse_ids(arguments.text("--expect", id_text)));
+  PILOT_TRY(const int id, arguments.id("--id"));
+  PILOT_TRY(const auto expected, parse_ids(arguments.text("--expect", std::to_string(id))));
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(5)));
-  if (id.size() != 1) return make_error(ErrorCode::usage, fmt::format("'--id {}' is not one id", id_text));
 
   const Deadline deadline(system_clock(), timeout);
-  const auto while_probing = fmt::format("broker {} at {} is not ready", id[0], address);
+  const auto while_probing = fmt::format("broker {} at {} is not ready", id, address);
   PILOT_TRY(auto client, Client::open(config, {{"bootstrap.servers", address},
                                                {"reconnect.backoff.ms", "10"},
                                                {"reconnect.backoff.max.ms", "50"},
@@ -62,12 +60,12 @@ Result<std::string> run_ready(const std::vector<std::string>& words) {
         return metadata.error().while_doing(while_probing);
       return make_error(ErrorCode::timed_out, obstacle).while_doing(while_probing);
     }
-    obstacle = missing(metadata.value(), address, id[0], expected);
+    obstacle = missing(metadata.value(), address, id, expected);
     if (obstacle.empty()) {
       std::vector<int> ids;
       for (const auto& broker : metadata.value().brokers) ids.push_back(broker.id);
       return fmt::format(
-          R"({{"schema": "pilot-kafka.ready/1", "ready": true, "broker": {}, "brokers": [{}]}})", id[0],
+          R"({{"schema": "pilot-kafka.ready/1", "ready": true, "broker": {}, "brokers": [{}]}})", id,
           fmt::join(ids, ", "));
     }
     if (deadline.passed()) return make_error(ErrorCode::timed_out, obstacle).while_doing(while_probing);

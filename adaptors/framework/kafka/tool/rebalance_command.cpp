@@ -9,11 +9,10 @@
 #include <optional>
 #include <thread>
 
-#include "adaptors/framework/kafka/protocol/cluster_client.hpp"
 #include "adaptors/framework/kafka/rebalance/rebalance.hpp"
 #include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
-#include "adaptors/framework/kafka/tool/properties.hpp"
+#include "adaptors/framework/kafka/tool/open_cluster.hpp"
 
 namespace pilot::adaptors::kafka {
 
@@ -137,11 +136,9 @@ Result<void> repeated(const Deadline& deadline, const Action& action) {
 
 // Nothing when the flag is not given.
 Result<std::optional<int>> id_of(const Arguments& arguments, const char* flag) {
-  const auto text = arguments.text(flag, "");
-  if (text.empty()) return std::optional<int>();
-  PILOT_TRY(const auto ids, parse_ids(text));
-  if (ids.size() != 1) return make_error(ErrorCode::usage, fmt::format("'{} {}' is not one id", flag, text));
-  return std::optional(ids[0]);
+  if (!arguments.has(flag)) return std::optional<int>();
+  PILOT_TRY(const int id, arguments.id(flag));
+  return std::optional(id);
 }
 
 Result<rebalance::Options> parse_options(const Arguments& arguments) {
@@ -161,14 +158,6 @@ Result<rebalance::Options> parse_options(const Arguments& arguments) {
   if (!arguments.words().empty())
     return make_error(ErrorCode::usage, fmt::format("'rebalance' takes no word '{}'", arguments.words()[0]));
   return options;
-}
-
-Result<protocol::ClusterClient> open_cluster(const Arguments& arguments) {
-  PILOT_TRY(const auto config, arguments.required("--config"));
-  PILOT_TRY(const auto properties, read_properties(config));
-  auto access = protocol::access_from(properties);
-  if (!access.has_value()) return access.error().while_doing(fmt::format("reading '{}'", config));
-  return protocol::ClusterClient(std::move(access).value());
 }
 
 }  // namespace

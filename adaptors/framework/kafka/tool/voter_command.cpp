@@ -4,35 +4,28 @@
 #include <chrono>
 #include <thread>
 
-#include "adaptors/framework/kafka/protocol/cluster_client.hpp"
-#include "adaptors/framework/kafka/tool/arguments.hpp"
 #include "adaptors/framework/kafka/tool/commands.hpp"
-#include "adaptors/framework/kafka/tool/properties.hpp"
+#include "adaptors/framework/kafka/tool/open_cluster.hpp"
 #include "pilot/base/contains.hpp"
 
 namespace pilot::adaptors::kafka {
 
 Result<std::string> run_voter(const std::vector<std::string>& words) {
   PILOT_TRY(const auto arguments, Arguments::parse(words, {"--config", "--id", "--timeout"}));
-  PILOT_TRY(const auto config, arguments.required("--config"));
-  PILOT_TRY(const auto id_text, arguments.required("--id"));
-  PILOT_TRY(const auto id, parse_ids(id_text));
+  PILOT_TRY(const int id, arguments.id("--id"));
   PILOT_TRY(const auto timeout, arguments.duration("--timeout", std::chrono::seconds(5)));
-  if (id.size() != 1) return make_error(ErrorCode::usage, fmt::format("'--id {}' is not one id", id_text));
-  PILOT_TRY(const auto properties, read_properties(config));
-  PILOT_TRY(auto access, protocol::access_from(properties));
-  protocol::ClusterClient cluster(std::move(access));
+  PILOT_TRY(auto cluster, open_cluster(arguments));
   const Deadline deadline(system_clock(), timeout);
   while (true) {
     PILOT_TRY(const auto there, cluster.voters(deadline));
     std::vector<int> voters;
     for (const auto& voter : there) voters.push_back(voter.id);
-    if (contains(voters, id[0]))
-      return fmt::format(R"({{"schema": "pilot-kafka.voter/1", "id": {}, "voters": [{}]}})", id[0],
+    if (contains(voters, id))
+      return fmt::format(R"({{"schema": "pilot-kafka.voter/1", "id": {}, "voters": [{}]}})", id,
                          fmt::join(voters, ", "));
     if (deadline.passed())
-      return make_error(ErrorCode::timed_out, fmt::format("controller {} does not vote yet, {} do", id[0],
-                                                          fmt::join(voters, ", ")));
+      return make_error(ErrorCode::timed_out,
+                        fmt::format("controller {} does not vote yet, {} do", id, fmt::join(voters, ", ")));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
